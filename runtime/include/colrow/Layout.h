@@ -17,11 +17,29 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include <cassert>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace colrow {
+
+/// An axis of the grid of ranks. Ranks are numbered row-major over the axes.
+struct GridAxis {
+  std::string name;
+  int64_t size = 1;
+};
+
+/// The coordinate of `rank` on every axis of the grid, in the order of its axes.
+inline std::vector<int64_t> gridCoordinates(int64_t rank, const std::vector<GridAxis> &grid) {
+  std::vector<int64_t> coordinates(grid.size());
+  for (size_t i = grid.size(); i-- > 0;) {
+    coordinates[i] = rank % grid[i].size;
+    rank /= grid[i].size;
+  }
+  return coordinates;
+}
 
 /// One axis' cut of one dimension.
 struct Cut {
@@ -72,6 +90,100 @@ struct DimSlice {
       inner *= cut.ranks;
     }
     return index;
+  }
+
+  /// The inverse: the local index of a global element on the rank with these coordinates, or -1
+  /// where another rank holds it.
+  int64_t localIndex(int64_t global, const std::vector<int64_t> &coordinates) const {
+    int64_t index = global;
+    int64_t span = size; // of the slice that `index` counts in
+    for (size_t i = 0; i < cuts.size(); ++i) {
+      const Cut &cut = cuts[i];
+      int64_t block = span / cut.blocks, perBlock = block / cut.ranks;
+      int64_t within = index % block;
+      if (within / perBlock != coordinates[i])
+        return -1;
+      index = index / block * perBlock + within % perBlock;
+      span /= cut.ranks;
+    }
+    return index;
+  }
+};
+
+/// One dimension as one rank holds it: the cuts, and the rank's coordinate on each of their axes.
+struct LocalDim {
+  DimSlice slice;
+  std::vector<int64_t> coordinates;
+
+  /// A dimension of `size` elements that no axis cuts.
+  static LocalDim whole(int64_t size) { return {{size, {}}, {}}; }
+
+  int64_t localSize() const { return slice.localSize(); }
+  int64_t globalSize() const { return slice.size; }
+  int64_t globalIndex(int64_t local) const { return slice.globalIndex(local, coordinates); }
+  int64_t localIndex(int64_t global) const { return slice.localIndex(global, coordinates); }
+};
+
+/// A tensor's shape as one rank holds it: maps the rank's indices to those of the whole tensor.
+struct LocalShape {
+  std::vector<LocalDim> dims;
+
+  /// The shape of a tensor that no axis cuts.
+  static LocalShape whole(const std::vector<int64_t> &sizes) {
+    LocalShape shape;
+    for (int64_t size : sizes)
+      shape.dims.push_back(LocalDim::whole(size));
+    return shape;
+  }
+
+  /// What `rank` of the grid holds of a tensor with these dimensions. Throws std::invalid_argument
+  /// where a cut names an axis that the grid lacks, or does not deal out whole units.
+  static LocalShape of(const std::vector<DimSlice> &dims, const std::vector<GridAxis> &grid,
+                       int64_t rank) {
+    std::vector<int64_t> onGrid = gridCoordinates(rank, grid);
+    LocalShape shape;
+    for (const DimSlice &dim : dims) {
+      if (!dim.divides())
+        throw std::invalid_argument("a dimension of " + std::to_string(dim.size) +
+                                    " does not divide into whole units for each rank");
+      LocalDim local{dim, {}};
+      for (const Cut &cut : dim.cuts) {
+        size_t axis = 0;
+        while (axis < grid.size() && grid[axis].name != cut.axis)
+          ++axis;
+        if (axis == grid.size() || grid[axis].size != cut.ranks)
+          throw std::invalid_argument("the grid has no axis '" + cut.axis + "' of " +
+                                      std::to_string(cut.ranks) + " ranks");
+        local.coordinates.push_back(onGrid[axis]);
+      }
+      shape.dims.push_back(std::move(local));
+    }
+    return shape;
+  }
+
+  size_t rank() const { return dims.size(); }
+
+  std::vector<int64_t> localSizes() const {
+    std::vector<int64_t> sizes;
+    for (const LocalDim &dim : dims)
+      sizes.push_back(dim.localSize());
+    return sizes;
+  }
+
+  std::vector<int64_t> globalSizes() const {
+    std::vector<int64_t> sizes;
+    for (const LocalDim &dim : dims)
+      sizes.push_back(dim.globalSize());
+    return sizes;
+  }
+
+  /// The row-major number, in the whole tensor, of the element at a local index.
+  int64_t globalElement(const std::vector<int64_t> &local) const {
+    assert(local.size() == dims.size());
+    int64_t element = 0;
+    for (size_t i = 0; i < dims.size(); ++i)
+      element = element * dims[i].globalSize() + dims[i].globalIndex(local[i]);
+    return element;
   }
 };
 

@@ -19,12 +19,6 @@ class Rank; // colrow/Rank.h: coordinates on the grid, and the collectives
 
 enum class DType { f32, i64, i32, b1 };
 
-/// An axis of the grid of ranks. Ranks are numbered row-major over the axes.
-struct GridAxis {
-  std::string name;
-  int64_t size = 1;
-};
-
 /// How a parameter is filled when training starts from scratch.
 struct InitRule {
   enum Kind { zeros, ones, normal } kind = zeros;
