@@ -1,0 +1,107 @@
+#include "colrow/Error.h"
+#include "colrow/File.h"
+
+#include <filesystem>
+#include <functional>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace colrow;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct FileTest : testing::Test {
+  fs::path folder = fs::temp_directory_path() / ("colrow-file-" + std::to_string(getpid()));
+  void SetUp() override { fs::create_directories(folder); }
+  void TearDown() override { fs::remove_all(folder); }
+  std::string path(const char *name) const { return (folder / name).string(); }
+  size_t filesIn() const {
+    return size_t(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+  }
+};
+
+std::string errorOf(const std::function<void()> &function) {
+  try {
+    function();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+} // namespace
+
+TEST_F(FileTest, NothingIsThereBeforeCommit) {
+  {
+    OutputFile file(path("a"));
+    file.write("hello");
+    EXPECT_FALSE(fs::exists(path("a")));
+    file.commit();
+  }
+  EXPECT_EQ(readTextFile(path("a")), "hello");
+  EXPECT_EQ(filesIn(), 1u);
+}
+
+TEST_F(FileTest, WithoutCommitTheOldFileStays) {
+  writeTextFile(path("a"), "old");
+  { OutputFile(path("a")).write("new"); }
+  EXPECT_EQ(readTextFile(path("a")), "old");
+  EXPECT_EQ(filesIn(), 1u);
+}
+
+TEST_F(FileTest, AppendIsVisibleAtOnce) {
+  writeTextFile(path("log"), "1\n");
+  OutputFile file(path("log"), OutputFile::append);
+  file.write("2\n");
+  EXPECT_EQ(readTextFile(path("log")), "1\n2\n");
+}
+
+TEST_F(FileTest, LargeFile) {
+  std::string block(300000, 'x');
+  {
+    OutputFile file(path("big"));
+    for (int i = 0; i < 10; ++i)
+      file.write(block);
+    file.commit();
+  }
+  EXPECT_EQ(fs::file_size(path("big")), 3000000u);
+}
+
+TEST_F(FileTest, EmptyFileCanBeRead) {
+  writeTextFile(path("empty"), "");
+  EXPECT_EQ(MappedFile(path("empty")).size(), 0u);
+}
+
+TEST_F(FileTest, ErrorsNameTheFile) {
+  EXPECT_EQ(errorOf([&] { MappedFile("/no/such/file"); }),
+            "cannot read '/no/such/file': no such file or directory");
+  EXPECT_EQ(errorOf([&] { MappedFile file(folder.string()); }),
+            "cannot read '" + folder.string() + "': is a directory");
+  EXPECT_EQ(errorOf([&] { OutputFile("/no/such/file"); }),
+            "cannot write '/no/such/file': no such file or directory");
+  EXPECT_EQ(errorOf([&] { writeTextFile("/proc/version", "x"); }).substr(0, 30),
+            "cannot write '/proc/version': ");
+  writeTextFile(path("file"), "");
+  EXPECT_EQ(errorOf([&] { makeWritableFolder(path("file")); }),
+            "cannot write into '" + path("file") + "': not a folder");
+  EXPECT_EQ(errorOf([&] { makeWritableFolder("/proc/colrow"); }),
+            "cannot make the folder '/proc/colrow': no such file or directory");
+}
+
+TEST_F(FileTest, FullDiskIsOneError) {
+  if (!fs::exists("/dev/full"))
+    GTEST_SKIP() << "no /dev/full here";
+  fs::create_symlink("/dev/full", path("log"));
+  EXPECT_EQ(errorOf([&] { OutputFile(path("log"), OutputFile::append).write("x"); }),
+            "cannot write '" + path("log") + "': no space left on device");
+}
+
+TEST_F(FileTest, FolderWithoutPermission) {
+  if (geteuid() == 0)
+    GTEST_SKIP() << "root may write everywhere";
+  fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec);
+  std::string message = errorOf([&] { makeWritableFolder(folder.string()); });
+  fs::permissions(folder, fs::perms::owner_all);
+  EXPECT_EQ(message, "cannot write into the folder '" + folder.string() + "': permission denied");
+}
