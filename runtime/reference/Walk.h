@@ -8,6 +8,8 @@
 
 #include "runtime/reference/Tensor.h"
 
+#include "colrow/Layout.h"
+
 #include <array>
 #include <cassert>
 
@@ -47,6 +49,26 @@ void walk(const Shape &shape, const std::array<Shape, N> &strides, Positions<N> 
     if (dim == static_cast<size_t>(-1))
       return;
   }
+}
+
+/// Calls fn(local, global) with the row-major numbers of each element that a rank holds, in its
+/// tensor and in the whole one.
+template <typename Fn> void forEachElement(const LocalShape &shape, Fn fn) {
+  int64_t rank = static_cast<int64_t>(shape.rank()), local = 0;
+  Shape sizes = shape.localSizes(), strides = rowMajorStrides(shape.globalSizes());
+  // distances[d][i]: what local index i on axis d adds to the number in the whole tensor.
+  std::vector<std::vector<int64_t>> distances(rank);
+  for (int64_t d = 0; d < rank; ++d)
+    for (int64_t i = 0; i < sizes[d]; ++i)
+      distances[d].push_back(shape.dims[d].globalIndex(i) * strides[d]);
+  auto visit = [&](auto &self, int64_t d, int64_t global) -> void {
+    if (d == rank)
+      fn(local++, global);
+    else
+      for (int64_t distance : distances[d])
+        self(self, d + 1, global + distance);
+  };
+  visit(visit, 0, 0);
 }
 
 /// The strides with which `x` is read as the larger `shape` it broadcasts to.
