@@ -1,0 +1,52 @@
+//===- OpBuilder.cpp - builds operations and infers their layouts ---------===//
+
+#include "dialect/Colrow.h"
+
+using namespace mlir;
+
+namespace colrow {
+
+void OpBuilderWithLayouts::infer(Operation *op) {
+  if (!isa<ShardingRuleOpInterface>(op))
+    return;
+  if (std::optional<Violation> violation = inferResultLayouts(op)) {
+    op->emitOpError("breaks L") << violation->rule << " where it was built: " << violation->text;
+    violated = true;
+  }
+}
+
+RankedTensorType replicatedLike(RankedTensorType type, Type like) {
+  SmallVector<AxisState> states;
+  if (LayoutAttr layout = like ? getLayout(like) : LayoutAttr())
+    if (isa<FloatType>(type.getElementType()))
+      for (const AxisState &state : layout.getStates())
+        states.push_back(AxisState::replicated(state.axis));
+  return withLayout(type, LayoutAttr::get(type.getContext(), states));
+}
+
+Value OpBuilderWithLayouts::scalar(double value, Type elementType, Type like) {
+  RankedTensorType plain = RankedTensorType::get({}, elementType);
+  Attribute element = isa<FloatType>(elementType)
+                          ? Attribute(getFloatAttr(elementType, value))
+                          : Attribute(getIntegerAttr(elementType, static_cast<int64_t>(value)));
+  return ConstantOp::create(*this, loc, replicatedLike(plain, like),
+                            DenseElementsAttr::get(plain, element));
+}
+
+Value OpBuilderWithLayouts::beside(Value value, Type like) {
+  LayoutAttr layout = getLayout(like);
+  if (!layout || !isa<FloatType>(getElementTypeOrSelf(value.getType())))
+    return value;
+  SmallVector<Attribute> axes;
+  Type type = value.getType();
+  for (const AxisState &state : layout.getStates())
+    if (getState(value.getType(), state.axis).isInvariant()) {
+      axes.push_back(state.axis);
+      type = withState(type, AxisState::replicated(state.axis));
+    }
+  if (axes.empty())
+    return value;
+  return FOp::create(*this, loc, type, value, getArrayAttr(axes));
+}
+
+} // namespace colrow

@@ -1,0 +1,444 @@
+//===- ShardingRule.cpp - the rules L1 to L8, for every op ----------------===//
+
+#include "dialect/Colrow.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace colrow {
+
+//===----------------------------------------------------------------------===//
+// Factors and states
+//===----------------------------------------------------------------------===//
+
+/// Product of the sizes of some factors.
+static int64_t product(const FactorSizes &sizes, ArrayRef<unsigned> factors) {
+  int64_t result = 1;
+  for (unsigned factor : factors)
+    result *= sizes[factor];
+  return result;
+}
+
+std::optional<FactorCut> factorOf(const ShardingRule &rule, const FactorSizes &sizes,
+                                  const TensorFactors &tensor, const AxisState &state) {
+  ArrayRef<unsigned> factors = tensor[state.dim];
+  for (size_t i = 0; i < factors.size(); ++i) {
+    int64_t outer = product(sizes, factors.take_front(i));
+    int64_t inner = product(sizes, factors.drop_front(i + 1));
+    if (outer == 0 || inner == 0 || state.blocks % outer != 0 || state.unit % inner != 0)
+      continue;
+    FactorCut cut{factors[i], state.blocks / outer, state.unit / inner};
+    if (sizes[factors[i]] % (cut.blocks * cut.unit) == 0)
+      return cut;
+  }
+  return std::nullopt;
+}
+
+std::optional<AxisState> stateFor(const ShardingRule &rule, const FactorSizes &sizes,
+                                  const TensorFactors &tensor, const FactorCut &cut,
+                                  StringAttr axis) {
+  for (size_t dim = 0; dim < tensor.size(); ++dim) {
+    ArrayRef<unsigned> factors = tensor[dim];
+    const unsigned *found = llvm::find(factors, cut.factor);
+    if (found == factors.end())
+      continue;
+    size_t i = found - factors.begin();
+    return AxisState::shard(axis, dim, cut.blocks * product(sizes, factors.take_front(i)),
+                            cut.unit * product(sizes, factors.drop_front(i + 1)));
+  }
+  return std::nullopt;
+}
+
+/// Whether `outer` cuts a dimension of `type` before `axis` does.
+static std::optional<AxisState> outerCut(Type type, StringAttr outer, StringAttr axis) {
+  LayoutAttr layout = getLayout(type);
+  if (!layout)
+    return std::nullopt;
+  std::optional<AxisState> before;
+  for (const AxisState &state : layout.getStates()) {
+    if (!state.isShard())
+      continue;
+    if (state.axis == outer)
+      before = state;
+    else if (state.axis == axis)
+      return before && before->dim == state.dim ? before : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+FactorSizes factorSizes(Operation *op, const ShardingRule &rule, StringAttr axis) {
+  FactorSizes sizes;
+  for (const Factor &factor : rule.factors)
+    sizes.push_back(factor.size);
+  GridAttr grid = getGrid(op);
+  for (StringAttr outer : grid.getNames()) {
+    if (outer == axis)
+      continue;
+    auto reduce = [&](TypeRange types, ArrayRef<TensorFactors> tensors) {
+      for (auto [type, tensor] : llvm::zip(types, tensors))
+        if (std::optional<AxisState> state = outerCut(type, outer, axis)) {
+          std::optional<FactorCut> cut =
+              factorOf(rule, factorSizes(op, rule, outer), tensor, *state);
+          if (!cut)
+            continue; // reported where that axis is checked
+          sizes[cut->factor] /= grid.sizeOf(outer.getValue());
+          return true;
+        }
+      return false;
+    };
+    if (!reduce(op->getOperandTypes(), rule.operands))
+      reduce(op->getResultTypes(), rule.results);
+  }
+  return sizes;
+}
+
+//===----------------------------------------------------------------------===//
+// L1 to L8 on one axis
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The rules, one method each. `fail` records the first violation.
+class AxisRules {
+public:
+  AxisRules(Operation *op, const ShardingRule &rule, const FactorSizes &sizes, StringAttr axis,
+            ArrayRef<AxisState> operands, ArrayRef<AxisState> declared)
+      : op(op), rule(rule), sizes(sizes), axis(axis), operands(operands), declared(declared) {}
+
+  AxisInference run() {
+    infer();
+    return std::move(inference);
+  }
+
+private:
+  bool isFloat(Type type) const { return isa<FloatType>(getElementTypeOrSelf(type)); }
+  bool isFloatOperand(unsigned i) const { return isFloat(op->getOperand(i).getType()); }
+  bool isFloatResult(unsigned i) const { return isFloat(op->getResult(i).getType()); }
+
+  void fail(int number, const std::string &text) {
+    if (!inference.violation)
+      inference.violation = Violation{number, text};
+  }
+
+  void setAll(StateKind kind) {
+    inference.results.assign(op->getNumResults(), AxisState{axis, kind});
+    // L6: what has no gradient is not replicated but invariant.
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      if (kind == StateKind::replicated && !isFloatResult(i))
+        inference.results[i] = AxisState::invariant(axis);
+  }
+
+  void infer() {
+    bool anyFloat = false, allInvariant = true, anyShard = false, anyPartial = false;
+    for (auto [i, state] : llvm::enumerate(operands)) {
+      anyFloat |= isFloatOperand(i);
+      allInvariant &= state.isInvariant();
+      anyShard |= state.isShard();
+      anyPartial |= state.isPartial();
+      if (state.isPartialMax())
+        return fail(8, llvm::formatv("operand {0} is partial<max>, which only g takes", i));
+    }
+    if (!anyFloat && allInvariant)
+      return withoutFloats();
+    if (allInvariant)
+      return allInvariantOperands();
+    for (auto [i, state] : llvm::enumerate(operands))
+      if (isFloatOperand(i) && state.isInvariant())
+        return fail(2, llvm::formatv("operand {0} is invariant where another is not: it needs f "
+                                     "(or take_shard)", i));
+    if (anyShard)
+      return cutFactor();
+    if (anyPartial)
+      return partialOperands();
+    inference.rule = 5;
+    setAll(StateKind::replicated);
+    declaredOwnCut(5);
+  }
+
+  /// L1: all operands invariant.
+  void allInvariantOperands() {
+    inference.rule = 1;
+    setAll(StateKind::invariant);
+    for (auto [i, state] : llvm::enumerate(declared))
+      if (!state.isInvariant())
+        return fail(1, llvm::formatv("all operands are invariant, so result {0} is, got: {1}", i,
+                                     state.str()));
+  }
+
+  /// L7 (and L6): constants, iota, operations on integers.
+  void withoutFloats() {
+    inference.rule = 7;
+    setAll(StateKind::invariant);
+    for (auto [i, state] : llvm::enumerate(declared)) {
+      bool zero = op->hasTrait<OpTrait::ConstantLike>() && isZeroConstant(op);
+      if ((state.isPartial() && !zero) || state.isPartialMax())
+        return fail(7, llvm::formatv("result {0} without floating operands is declared {1}; it is "
+                                     "invariant, replicated or shard", i, state.str()));
+      if (state.isReplicated() || state.isPartial())
+        inference.results[i] = state;
+    }
+    declaredOwnCut(7);
+  }
+
+  /// L5 and L7: a result may be declared cut along a factor that no operand has.
+  void declaredOwnCut(int number) {
+    std::optional<FactorCut> cut;
+    for (auto [i, state] : llvm::enumerate(declared)) {
+      if (!state.isShard())
+        continue;
+      std::optional<FactorCut> mine = factorOf(rule, sizes, rule.results[i], state);
+      if (!mine)
+        return fail(3, llvm::formatv("result {0} is {1}, which cuts across the dimension's "
+                                     "structure", i, state.str()));
+      if (rule.factors[mine->factor].kind != FactorKind::own)
+        return fail(number, llvm::formatv("result {0} is {1}, but no operand is cut there", i,
+                                          state.str()));
+      if (cut && !(*cut == *mine))
+        return fail(3, "two factors are cut on one axis");
+      cut = mine;
+      inference.results[i] = state;
+    }
+    if (!cut)
+      return;
+    for (auto [i, tensor] : llvm::enumerate(rule.results))
+      if (std::optional<AxisState> state = stateFor(rule, sizes, tensor, *cut, axis))
+        inference.results[i] = *state;
+  }
+
+  /// L3: one factor is cut.
+  void cutFactor() {
+    inference.rule = rule.isMax ? 8 : 3;
+    std::optional<FactorCut> cut;
+    for (auto [i, state] : llvm::enumerate(operands)) {
+      if (!state.isShard())
+        continue;
+      std::optional<FactorCut> mine = factorOf(rule, sizes, rule.operands[i], state);
+      if (!mine)
+        return fail(3, llvm::formatv("operand {0} is {1}, which cuts across the dimension's "
+                                     "structure", i, state.str()));
+      if (rule.factors[mine->factor].kind == FactorKind::whole)
+        return fail(3, llvm::formatv("operand {0} is {1}, but dimension {2} must be whole here", i,
+                                     state.str(), state.dim));
+      if (cut && cut->factor != mine->factor)
+        return fail(3, "two factors are cut on one axis");
+      if (cut && !(*cut == *mine))
+        return fail(3, llvm::formatv("operands cut one dimension differently: {0} and {1}",
+                                     firstShard().str(), state.str()));
+      cut = mine;
+    }
+    for (auto [i, state] : llvm::enumerate(operands)) {
+      bool has = stateFor(rule, sizes, rule.operands[i], *cut, axis).has_value();
+      bool whole = isFloatOperand(i) ? state.isReplicated() : state.isInvariant();
+      if (has && !state.isShard())
+        return fail(3, llvm::formatv("operand {0} is {1}, but the dimension it shares with a cut "
+                                     "operand must be cut alike", i, state.str()));
+      if (!has && !whole)
+        return fail(3, llvm::formatv("operand {0} is {1}, but beside a cut operand it must be {2}",
+                                     i, state.str(),
+                                     isFloatOperand(i) ? "replicated" : "invariant"));
+    }
+    FactorKind kind = rule.factors[cut->factor].kind;
+    for (auto [i, tensor] : llvm::enumerate(rule.results)) {
+      if (std::optional<AxisState> state = stateFor(rule, sizes, tensor, *cut, axis)) {
+        inference.results.push_back(*state);
+        continue;
+      }
+      bool sums = kind == FactorKind::sum || llvm::is_contained(rule.partialResults, i);
+      if (sums)
+        inference.results.push_back(rule.isMax ? AxisState::partialMax(axis)
+                                               : AxisState::partial(axis));
+      else if (kind == FactorKind::inner)
+        inference.results.push_back(AxisState::invariant(axis));
+      else
+        llvm_unreachable("a pass factor is in every result");
+    }
+  }
+
+  /// L4: no factor cut, some operands partial.
+  void partialOperands() {
+    inference.rule = 4;
+    SmallVector<unsigned> partial;
+    for (auto [i, state] : llvm::enumerate(operands))
+      if (state.isPartial())
+        partial.push_back(i);
+    if (!llvm::is_contained(rule.linear, partial)) {
+      std::string which;
+      for (unsigned i : partial)
+        which += (which.empty() ? "" : ", ") + std::to_string(i);
+      return fail(4, llvm::formatv("operands {0} are partial, but the operation is not linear in "
+                                   "exactly these: reduce them with g first", which));
+    }
+    setAll(StateKind::partial);
+  }
+
+  AxisState firstShard() const {
+    return *llvm::find_if(operands, [](const AxisState &state) { return state.isShard(); });
+  }
+
+  Operation *op;
+  const ShardingRule &rule;
+  const FactorSizes &sizes;
+  StringAttr axis;
+  ArrayRef<AxisState> operands, declared;
+  AxisInference inference;
+};
+
+} // namespace
+
+AxisInference inferAxis(Operation *op, const ShardingRule &rule, const FactorSizes &sizes,
+                        StringAttr axis, ArrayRef<AxisState> operands,
+                        ArrayRef<AxisState> declared) {
+  return AxisRules(op, rule, sizes, axis, operands, declared).run();
+}
+
+//===----------------------------------------------------------------------===//
+// On every axis
+//===----------------------------------------------------------------------===//
+
+static SmallVector<AxisState> statesOn(TypeRange types, StringAttr axis) {
+  SmallVector<AxisState> states;
+  for (Type type : types)
+    states.push_back(getState(type, axis));
+  return states;
+}
+
+/// Axes that some operand or result of the op names.
+static SmallVector<StringAttr> namedAxes(Operation *op) {
+  SmallVector<StringAttr> axes;
+  auto collect = [&](TypeRange types) {
+    for (Type type : types)
+      if (LayoutAttr layout = getLayout(type))
+        for (const AxisState &state : layout.getStates())
+          if (!llvm::is_contained(axes, state.axis))
+            axes.push_back(state.axis);
+  };
+  collect(op->getOperandTypes());
+  collect(op->getResultTypes());
+  return axes;
+}
+
+LogicalResult verifyShardingRule(Operation *op) {
+  SmallVector<StringAttr> axes = namedAxes(op);
+  if (axes.empty())
+    return success();
+  GridAttr grid = getGrid(op);
+  if (!grid)
+    return op->emitOpError("has a layout, but the module has no '") << ColrowDialect::gridAttrName
+                                                                    << "'";
+  for (StringAttr axis : axes)
+    if (grid.sizeOf(axis.getValue()) == 0)
+      return op->emitOpError("names axis '") << axis.getValue() << "', which the grid lacks";
+  ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
+  assert(rule.operands.size() == op->getNumOperands() &&
+         rule.results.size() == op->getNumResults() && "a rule names every operand and result");
+  for (StringAttr axis : axes) {
+    SmallVector<AxisState> declared = statesOn(op->getResultTypes(), axis);
+    AxisInference inference = inferAxis(op, rule, factorSizes(op, rule, axis), axis,
+                                        statesOn(op->getOperandTypes(), axis), declared);
+    if (inference.violation)
+      return op->emitOpError("breaks L") << inference.violation->rule << " on axis '"
+                                         << axis.getValue() << "': " << inference.violation->text;
+    for (auto [i, expected] : llvm::enumerate(inference.results))
+      if (declared[i] != expected)
+        return op->emitOpError("breaks L")
+               << inference.rule << " on axis '" << axis.getValue() << "': result " << i
+               << " must be " << expected.str() << ", got: " << declared[i].str();
+  }
+  return success();
+}
+
+std::optional<Violation> inferResultLayouts(Operation *op) {
+  SmallVector<StringAttr> axes = namedAxes(op);
+  if (axes.empty())
+    return std::nullopt;
+  ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
+  SmallVector<Type> types(op->getResultTypes());
+  for (StringAttr axis : axes) {
+    // Only shards, replication and zeros are wishes; the rest follows from the operands.
+    SmallVector<AxisState> declared = statesOn(op->getResultTypes(), axis);
+    if (llvm::all_of(declared, [](const AxisState &state) { return state.isInvariant(); }))
+      declared.clear();
+    AxisInference inference = inferAxis(op, rule, factorSizes(op, rule, axis), axis,
+                                        statesOn(op->getOperandTypes(), axis), declared);
+    if (inference.violation)
+      return inference.violation;
+    for (auto [i, state] : llvm::enumerate(inference.results))
+      types[i] = withState(types[i], state);
+  }
+  for (auto [result, type] : llvm::zip(op->getResults(), types))
+    result.setType(type);
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Rules that many ops share
+//===----------------------------------------------------------------------===//
+
+ShardingRule reshapeRule(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  ShardingRule rule;
+  TensorFactors lhs(from.size()), rhs(to.size());
+  // Peel off common factors from the outside in. Sizes left over are the parts of the current
+  // dimension not yet covered.
+  size_t i = 0, j = 0;
+  int64_t restFrom = 1, restTo = 1;
+  auto advance = [](ArrayRef<int64_t> shape, size_t &dim, int64_t &rest) {
+    while (rest == 1 && dim < shape.size())
+      rest = shape[dim++];
+  };
+  while (true) {
+    advance(from, i, restFrom);
+    advance(to, j, restTo);
+    if (restFrom == 1 || restTo == 1 || restFrom == 0 || restTo == 0)
+      break;
+    if (restFrom % restTo == 0 || restTo % restFrom == 0) {
+      int64_t size = std::min(restFrom, restTo);
+      unsigned factor = rule.add(FactorKind::pass, size);
+      lhs[i - 1].push_back(factor);
+      rhs[j - 1].push_back(factor);
+      restFrom /= size;
+      restTo /= size;
+      continue;
+    }
+    // No common refinement here: the dimensions up to where both products agree again are whole.
+    int64_t productFrom = restFrom, productTo = restTo;
+    size_t firstFrom = i - 1, firstTo = j - 1;
+    while (productFrom != productTo) {
+      if (productFrom < productTo)
+        productFrom *= from[i++];
+      else
+        productTo *= to[j++];
+    }
+    for (size_t k = firstFrom; k < i; ++k)
+      lhs[k].push_back(rule.add(FactorKind::whole, k == firstFrom ? restFrom : from[k]));
+    for (size_t k = firstTo; k < j; ++k)
+      rhs[k].push_back(rule.add(FactorKind::whole, k == firstTo ? restTo : to[k]));
+    restFrom = restTo = 1;
+  }
+  rule.operands = {lhs};
+  rule.results = {rhs};
+  rule.linear = {{0}};
+  return rule;
+}
+
+ShardingRule elementwiseRule(Operation *op, ArrayRef<SmallVector<unsigned>> linear) {
+  ShardingRule rule;
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  TensorFactors factors;
+  for (int64_t size : result.getShape())
+    factors.push_back({rule.add(FactorKind::pass, size)});
+  for (Type type : op->getOperandTypes()) {
+    auto operand = cast<RankedTensorType>(type);
+    TensorFactors mine;
+    size_t missing = result.getRank() - operand.getRank();
+    for (auto [dim, size] : llvm::enumerate(operand.getShape()))
+      mine.push_back(size == result.getDimSize(missing + dim) ? factors[missing + dim]
+                                                              : TensorFactors::value_type());
+    rule.operands.push_back(mine);
+  }
+  rule.results.assign(op->getNumResults(), factors);
+  rule.linear.assign(linear.begin(), linear.end());
+  return rule;
+}
+
+} // namespace colrow
