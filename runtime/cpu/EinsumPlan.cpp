@@ -103,21 +103,28 @@ std::vector<EinsumDim> merged(const std::vector<EinsumDim> &dims, int only = -1)
   return result;
 }
 
-/// Strides for oneDNN of a matrix, if it takes one with these: {ld, 1} or {1, ld}.
-bool matrixStrides(int64_t rows, int64_t rowStride, int64_t columns, int64_t columnStride,
-                   int64_t (&strides)[2]) {
-  if ((columnStride == 1 || columns == 1) && (rows == 1 || rowStride >= columns)) {
-    strides[0] = rows == 1 ? columns : rowStride;
-    strides[1] = 1;
-    return true;
+/// Strides for oneDNN of a matrix, {ld, 1} or {1, ld}; zeros if it takes none with these strides.
+struct MatrixStrides {
+  int64_t row = 0, column = 0;
+
+  MatrixStrides(int64_t rows, int64_t rowStride, int64_t columns, int64_t columnStride) {
+    if ((columnStride == 1 || columns == 1) && (rows == 1 || rowStride >= columns)) {
+      row = rows == 1 ? columns : rowStride;
+      column = 1;
+    } else if ((rowStride == 1 || rows == 1) && (columns == 1 || columnStride >= rows)) {
+      row = 1;
+      column = columns == 1 ? rows : columnStride;
+    }
   }
-  if ((rowStride == 1 || rows == 1) && (columns == 1 || columnStride >= rows)) {
-    strides[0] = 1;
-    strides[1] = columns == 1 ? rows : columnStride;
-    return true;
+  /// The matrix that two dimensions make of operand i.
+  MatrixStrides(const EinsumDim &rows, const EinsumDim &columns, int i)
+      : MatrixStrides(rows.size, rows.strides[i], columns.size, columns.strides[i]) {}
+
+  bool fit() const { return row != 0; }
+  dnnl::memory::dims dims(bool transposed) const {
+    return transposed ? dnnl::memory::dims{column, row} : dnnl::memory::dims{row, column};
   }
-  return false;
-}
+};
 
 /// Which dimension of each group becomes the product's; the others become loops.
 struct Choice {
@@ -135,11 +142,9 @@ Choice choose(const Groups &groups) {
     for (int c = 0; c < count(column); ++c)
       for (int s = 0; s < count(sum); ++s) {
         EinsumDim m = dimOf(row, r), n = dimOf(column, c), k = dimOf(sum, s);
-        int64_t volume = m.size * n.size * k.size, ignored[2];
-        if (volume <= best.volume ||
-            !matrixStrides(m.size, m.strides[a], k.size, k.strides[a], ignored) ||
-            !matrixStrides(k.size, k.strides[b], n.size, n.strides[b], ignored) ||
-            !matrixStrides(m.size, m.strides[out], n.size, n.strides[out], ignored))
+        int64_t volume = m.size * n.size * k.size;
+        if (volume <= best.volume || !MatrixStrides(m, k, a).fit() ||
+            !MatrixStrides(k, n, b).fit() || !MatrixStrides(m, n, out).fit())
           continue;
         best.volume = volume;
         best.picked[row] = r, best.picked[column] = c, best.picked[sum] = s;
@@ -158,8 +163,7 @@ bool isMatrix(const Groups &groups, int i) {
     return false;
   EinsumDim rows = first.empty() ? EinsumDim() : first[0];
   EinsumDim columns = second.empty() ? EinsumDim() : second[0];
-  int64_t ignored[2];
-  return matrixStrides(rows.size, rows.strides[i], columns.size, columns.strides[i], ignored);
+  return MatrixStrides(rows, columns, i).fit();
 }
 
 /// Sends operand i through contiguous scratch: notes the copy and gives the groups its strides.
@@ -181,25 +185,19 @@ void copyOperand(Groups &groups, int i, EinsumPlan &plan) {
 
 std::unique_ptr<MatrixProduct> prepare(EinsumCache &cache, const Choice &choice, bool swapped,
                                        bool add) {
-  int64_t m = choice.dims[row].size, n = choice.dims[column].size, k = choice.dims[sum].size;
-  int64_t left[2], right[2], result[2];
-  matrixStrides(m, choice.dims[row].strides[a], k, choice.dims[sum].strides[a], left);
-  matrixStrides(k, choice.dims[sum].strides[b], n, choice.dims[column].strides[b], right);
-  matrixStrides(m, choice.dims[row].strides[out], n, choice.dims[column].strides[out], result);
-  if (swapped) {
-    // (a b)^T = b^T a^T: the same memory with rows and columns exchanged.
-    std::swap(m, n);
-    std::swap(left, right);
-    std::swap(left[0], left[1]);
-    std::swap(right[0], right[1]);
-    std::swap(result[0], result[1]);
-  }
-
-  using Desc = dnnl::memory::desc;
-  auto f32 = dnnl::memory::data_type::f32;
-  Desc aDesc({m, k}, f32, dnnl::memory::dims{left[0], left[1]});
-  Desc bDesc({k, n}, f32, dnnl::memory::dims{right[0], right[1]});
-  Desc outDesc({m, n}, f32, dnnl::memory::dims{result[0], result[1]});
+  const EinsumDim &m = choice.dims[row], &n = choice.dims[column], &k = choice.dims[sum];
+  auto describe = [&](const EinsumDim &rows, const EinsumDim &columns, int i) {
+    dnnl::memory::dims sizes{rows.size, columns.size};
+    if (swapped)
+      std::swap(sizes[0], sizes[1]);
+    return dnnl::memory::desc(sizes, dnnl::memory::data_type::f32,
+                              MatrixStrides(rows, columns, i).dims(swapped));
+  };
+  // (a b)^T = b^T a^T: the same memory with rows and columns exchanged.
+  dnnl::memory::desc aDesc = describe(m, k, a), bDesc = describe(k, n, b);
+  dnnl::memory::desc outDesc = describe(m, n, out);
+  if (swapped)
+    std::swap(aDesc, bDesc);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (add) {
@@ -279,10 +277,7 @@ EinsumPlan planEinsum(EinsumCache &cache, const char *equation, const ConstTenso
   for (Group g : {batch, row, column, sum})
     loopOver(g, choice.picked[g]);
 
-  int64_t result[2];
-  matrixStrides(choice.dims[row].size, choice.dims[row].strides[out], choice.dims[column].size,
-                choice.dims[column].strides[out], result);
-  plan.swapped = result[1] != 1;
+  plan.swapped = MatrixStrides(choice.dims[row], choice.dims[column], out).column != 1;
   plan.first = prepare(cache, choice, plan.swapped, add && !plan.copies[out]);
   if (plan.sumLoops > 0)
     plan.next = prepare(cache, choice, plan.swapped, true);

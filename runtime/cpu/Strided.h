@@ -42,21 +42,23 @@ template <int N> struct StridedLoops {
 
   /// Calls row(offsets) for every index of all but the last `inner` dimensions, in row-major order.
   template <typename Row> void forEach(int inner, const Row &row) const {
+    if (shape.numel() == 0)
+      return;
     std::array<int64_t, N> offsets{};
-    if (shape.numel() != 0)
-      visit(0, shape.rank() - inner, offsets, row);
-  }
-
-private:
-  template <typename Row>
-  void visit(int level, int end, std::array<int64_t, N> offsets, const Row &row) const {
-    if (level == end)
-      return row(offsets);
-    for (int64_t i = 0; i < shape[level]; ++i) {
-      visit(level + 1, end, offsets, row);
-      for (int n = 0; n < N; ++n)
-        offsets[n] += strides[n][level];
-    }
+    std::array<int64_t, Dims::maxRank> index{};
+    int level;
+    do {
+      row(offsets);
+      for (level = shape.rank() - inner - 1; level >= 0; --level) {
+        for (int n = 0; n < N; ++n)
+          offsets[n] += strides[n][level];
+        if (++index[level] < shape[level])
+          break;
+        for (int n = 0; n < N; ++n)
+          offsets[n] -= strides[n][level] * shape[level];
+        index[level] = 0;
+      }
+    } while (level >= 0);
   }
 };
 
@@ -99,8 +101,8 @@ void copyStrided(const Shape &shape, const T *in, const Strides &inStrides, T *o
   });
 }
 
-/// Strides with which a tensor is read at every index of `target`: numpy's rule, repeated dimensions
-/// have stride 0.
+/// Strides with which a tensor is read at every index of `target`: numpy's rule, repeated
+/// dimensions have stride 0.
 inline Strides broadcastStrides(const char *kernel, const Shape &shape, const Strides &strides,
                                 const Shape &target) {
   int missing = target.rank() - shape.rank();
