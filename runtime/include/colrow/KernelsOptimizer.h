@@ -1,0 +1,27 @@
+//===- KernelsOptimizer.h - gradient norm, AdamW, vector sums -------------===//
+#pragma once
+
+#include "colrow/KernelsContext.h"
+#include "colrow/KernelsTensor.h"
+#include "colrow/Program.h"
+
+namespace colrow {
+
+/// The sum of the squares of all elements, in double.
+double sumOfSquares(KernelContext &ctx, const ConstTensor &x);
+
+/// What gradients are multiplied with so that their norm is at most `clipNorm`, as in
+/// torch.nn.utils.clip_grad_norm_: min(1, clipNorm / (norm + 1e-6)). 1 if clipNorm is 0.
+float clipCoefficient(double norm, double clipNorm);
+
+/// y = alpha * x + y
+void axpy(KernelContext &ctx, float alpha, const ConstTensor &x, const Tensor &y);
+
+/// One step of torch.optim.AdamW (decoupled weight decay, no amsgrad), operation for operation in
+/// float, with the gradient times `clip`. `scalars.step` is 0 for the first step. Without `decay`
+/// the weight decay is 0 for this parameter.
+void adamW(KernelContext &ctx, const Tensor &parameter, const ConstTensor &gradient,
+           const Tensor &firstMoment, const Tensor &secondMoment, const StepScalars &scalars,
+           bool decay, float clip);
+
+} // namespace colrow
