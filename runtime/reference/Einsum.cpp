@@ -1,6 +1,6 @@
 #include "runtime/reference/Einsum.h"
 
-#include "runtime/reference/Walk.h"
+#include "runtime/reference/Shape.h"
 
 #include <algorithm>
 #include <cctype>
@@ -10,9 +10,14 @@ namespace colrow::reference {
 
 namespace {
 
+/// The letters of an equation, and what each is to the product: every einsum of two operands is
+/// a batch of matrix products, [batch, left, summed] by [batch, summed, right].
 struct Equation {
   std::string a, b, result;
-  std::string summed; ///< letters of a and b that the result lacks, in a's order
+  std::string batch;  ///< in both operands and the result
+  std::string left;   ///< in a and the result
+  std::string right;  ///< in b and the result
+  std::string summed; ///< in both operands, not in the result
 };
 
 [[noreturn]] void fail(const std::string &equation, const std::string &message) {
@@ -27,8 +32,10 @@ Equation parse(const std::string &text) {
   size_t comma = text.find(','), arrow = text.find("->");
   if (comma == std::string::npos || arrow == std::string::npos || arrow < comma)
     fail(text, "expects the form 'ab,bc->ac'");
-  Equation equation{text.substr(0, comma), text.substr(comma + 1, arrow - comma - 1),
-                    text.substr(arrow + 2), ""};
+  Equation equation;
+  equation.a = text.substr(0, comma);
+  equation.b = text.substr(comma + 1, arrow - comma - 1);
+  equation.result = text.substr(arrow + 2);
   std::map<char, int> occurrences;
   for (const std::string *letters : {&equation.a, &equation.b, &equation.result})
     for (char letter : *letters) {
@@ -44,17 +51,20 @@ Equation parse(const std::string &text) {
   for (char letter : equation.a)
     if (!contains(equation.result, letter))
       equation.summed += letter;
+    else
+      (contains(equation.b, letter) ? equation.batch : equation.left) += letter;
+  for (char letter : equation.b)
+    if (!contains(equation.a, letter))
+      equation.right += letter;
   return equation;
 }
 
-/// The strides with which an operand is read in the space of `letters`: 0 for those it lacks.
-Shape stridesOver(const std::string &letters, const std::string &own, const Tensor &x) {
-  Shape strides;
-  for (char letter : letters) {
-    size_t axis = own.find(letter);
-    strides.push_back(axis == std::string::npos ? 0 : x.strides()[axis]);
-  }
-  return strides;
+/// `x`, whose axes are named by `own`, with its axes in the order of `wanted`, contiguous.
+Tensor arranged(const Tensor &x, const std::string &own, const std::string &wanted) {
+  std::vector<int64_t> permutation;
+  for (char letter : wanted)
+    permutation.push_back(static_cast<int64_t>(own.find(letter)));
+  return transpose(x, permutation).materialize();
 }
 
 } // namespace
@@ -85,27 +95,30 @@ Tensor einsum(const std::string &text, const Tensor &a, const Tensor &b, Precisi
     return shape;
   };
 
-  // Where the two factors of every product of one sum lie, relative to the sum's first.
-  std::vector<Positions<2>> terms;
-  walk<2>(
-      shapeOf(equation.summed),
-      {stridesOver(equation.summed, equation.a, a), stridesOver(equation.summed, equation.b, b)},
-      {0, 0}, [&](const Positions<2> &at) { terms.push_back(at); });
-
-  Shape shape = shapeOf(equation.result);
-  std::vector<double> values;
-  values.reserve(elementCount(shape));
-  const double *left = a.data<double>(), *right = b.data<double>();
-  walk<2>(
-      shape,
-      {stridesOver(equation.result, equation.a, a), stridesOver(equation.result, equation.b, b)},
-      {a.offset(), b.offset()}, [&](const Positions<2> &at) {
-        double sum = 0;
-        for (const Positions<2> &term : terms)
-          sum += left[at[0] + term[0]] * right[at[1] + term[1]];
-        values.push_back(roundTo(a.type(), precision, sum));
-      });
-  return Tensor::floats(shape, std::move(values), a.type());
+  int64_t left = elementCount(shapeOf(equation.left)),
+          right = elementCount(shapeOf(equation.right));
+  int64_t batch = elementCount(shapeOf(equation.batch));
+  int64_t summed = elementCount(shapeOf(equation.summed));
+  Tensor denseA = arranged(a, equation.a, equation.batch + equation.left + equation.summed);
+  Tensor denseB = arranged(b, equation.b, equation.batch + equation.summed + equation.right);
+  const double *fromA = denseA.data<double>() + denseA.offset();
+  const double *fromB = denseB.data<double>() + denseB.offset();
+  std::vector<double> values(batch * left * right, 0);
+  for (int64_t n = 0; n < batch; ++n)
+    for (int64_t i = 0; i < left; ++i) {
+      double *row = values.data() + (n * left + i) * right;
+      for (int64_t k = 0; k < summed; ++k) {
+        double factor = fromA[(n * left + i) * summed + k];
+        const double *column = fromB + (n * summed + k) * right;
+        for (int64_t j = 0; j < right; ++j)
+          row[j] += factor * column[j];
+      }
+    }
+  for (double &value : values)
+    value = roundTo(a.type(), precision, value);
+  std::string computed = equation.batch + equation.left + equation.right;
+  return arranged(Tensor::floats(shapeOf(computed), std::move(values), a.type()), computed,
+                  equation.result);
 }
 
 } // namespace colrow::reference
