@@ -1,18 +1,12 @@
 #include "frontend/onnx/Model.h"
 #include "colrow/Error.h"
+#include "colrow/File.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
-#include <fcntl.h>
-#include <fstream>
-#include <set>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -49,11 +43,7 @@ std::string readFile(const fs::path &path) {
     throw Error(fmt::format("model '{}' has {} bytes, more than the 2 GiB of a protobuf file; export it "
                             "with external data",
                             path.string(), size));
-  std::string text(size, '\0');
-  std::ifstream in(path, std::ios::binary);
-  if (!in.read(text.data(), std::streamsize(size)))
-    throw Error(fmt::format("cannot read model '{}'", path.string()));
-  return text;
+  return readTextFile(path.string());
 }
 
 enum class Outline { Model, Truncated, NotOnnx };

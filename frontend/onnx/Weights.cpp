@@ -1,17 +1,14 @@
 #include "frontend/onnx/Weights.h"
 #include "colrow/Error.h"
+#include "colrow/File.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fcntl.h>
 #include <map>
 #include <mutex>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -218,50 +215,17 @@ TensorInfo describeTensor(const onnx::TensorProto &tensor, const fs::path &folde
 
 namespace {
 
-struct MappedFile {
-  void *base = nullptr;
-  size_t size = 0;
-  ~MappedFile() {
-    if (base)
-      munmap(base, size);
-  }
-};
-
 /// Maps a whole file read-only; tensors of one file share the mapping while any of them is in use.
-std::shared_ptr<const MappedFile> mapFile(const fs::path &path, const std::string &tensor) {
+std::shared_ptr<const MappedFile> mapShared(const fs::path &path) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<const MappedFile>> open;
   std::lock_guard<std::mutex> lock(mutex);
   std::weak_ptr<const MappedFile> &slot = open[path.string()];
-  struct stat status{};
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  auto fail = [&](const char *what) {
-    std::string reason = strerror(errno);
-    if (file >= 0)
-      close(file);
-    return Error(fmt::format("cannot {} '{}', which holds the data of initializer '{}': {}", what,
-                             path.string(), tensor, reason));
-  };
-  if (file < 0)
-    throw fail("open");
-  if (fstat(file, &status) != 0)
-    throw fail("read");
+  std::error_code code;
   auto mapped = slot.lock();
-  if (mapped && mapped->size == size_t(status.st_size)) {
-    close(file);
-    return mapped;
-  }
-  auto fresh = std::make_shared<MappedFile>();
-  fresh->size = size_t(status.st_size);
-  if (fresh->size) {
-    void *base = mmap(nullptr, fresh->size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (base == MAP_FAILED)
-      throw fail("map");
-    fresh->base = base;
-  }
-  close(file);
-  slot = fresh;
-  return fresh;
+  if (!mapped || mapped->size() != fs::file_size(path, code))
+    slot = mapped = std::make_shared<const MappedFile>(path.string());
+  return mapped;
 }
 
 template <typename To, typename From> std::shared_ptr<std::string> pack(const From &values) {
@@ -310,13 +274,13 @@ Bytes readTensor(const TensorInfo &tensor) {
                             "beside the model, or give other weights",
                             tensor.name, tensor.file.string()));
   if (tensor.storage == Storage::External) {
-    auto mapped = mapFile(tensor.file, tensor.name);
-    if (tensor.offset + tensor.byteSize > mapped->size)
+    auto mapped = mapShared(tensor.file);
+    if (tensor.offset + tensor.byteSize > mapped->size())
       throw Error(fmt::format("external data '{}' became shorter while it was in use: initializer '{}' "
                               "needs bytes {} to {}, the file has {}",
                               tensor.file.string(), tensor.name, tensor.offset,
-                              tensor.offset + tensor.byteSize, mapped->size));
-    return {static_cast<const char *>(mapped->base) + tensor.offset, tensor.byteSize, mapped};
+                              tensor.offset + tensor.byteSize, mapped->size()));
+    return {reinterpret_cast<const char *>(mapped->data()) + tensor.offset, tensor.byteSize, mapped};
   }
   if (tensor.proto->has_raw_data())
     return {tensor.proto->raw_data().data(), tensor.proto->raw_data().size(), nullptr};

@@ -1,0 +1,99 @@
+//===- Classify.cpp - which float initializers are no parameters -----------------------------------===//
+
+#include "frontend/onnx/ParameterSorter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace colrow {
+namespace {
+
+bool isOneOf(const std::string &op, std::initializer_list<const char *> list) {
+  return std::any_of(list.begin(), list.end(), [&](const char *other) { return op == other; });
+}
+
+bool endsWith(const std::string &text, const std::string &end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// Whether some element is so negative that softmax makes nothing of it. No weight is.
+bool holdsMaskValues(const TensorInfo &tensor) {
+  if (tensor.dtype != onnx::TensorProto::FLOAT || tensor.storage == Storage::Absent)
+    return false;
+  Bytes bytes = readTensor(tensor);
+  for (size_t i = 0; i + sizeof(float) <= bytes.size; i += sizeof(float)) {
+    float value;
+    memcpy(&value, bytes.data + i, sizeof value);
+    if (value < -1e9f)
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+/// Whether everything computed from the value goes through a sine or cosine first.
+bool ParameterSorter::feedsOnlyRotary(const std::string &value, int depth) const {
+  auto found = users.find(value);
+  if (found == users.end() || captured.count(value) || depth > 16)
+    return false;
+  for (const Operand &at : found->second) {
+    const onnx::NodeProto &user = node(at.node);
+    if (isOneOf(user.op_type(), {"Sin", "Cos"}))
+      continue;
+    if (!isOneOf(user.op_type(), {"Mul", "Div", "MatMul", "Cast", "Concat", "Unsqueeze", "Reshape", "Expand",
+                                  "Transpose", "Slice", "Identity", "Einsum"}) ||
+        !feedsOnlyRotary(user.output(0), depth + 1))
+      return false;
+  }
+  return true;
+}
+
+std::optional<std::string> ParameterSorter::notParameter(const TensorInfo &tensor,
+                                                         const std::vector<Use> &uses) const {
+  auto all = [&](auto predicate) { return std::all_of(uses.begin(), uses.end(), predicate); };
+  auto opOf = [&](const Use &use) -> const std::string & { return node(use.at.node).op_type(); };
+  if (captured.count(tensor.name))
+    return "it is an output of the graph or used by a nested graph";
+  if (names.isBuffer(tensor.name))
+    return "torch has it as a buffer";
+  bool named = names.isParameter(tensor.name);
+  for (const Use &use : uses) {
+    if (use.evidence == Evidence::Call && use.isNoParameter)
+      return fmt::format("torch has it as the buffer or constant '{}'", use.name);
+    named |= use.evidence == Evidence::Call;
+  }
+  if (named)
+    return std::nullopt;
+  if (endsWith(tensor.name, "inv_freq") || feedsOnlyRotary(tensor.name))
+    return "it holds frequencies of a rotary embedding";
+  if (tensor.byteSize <= elementSize(tensor.dtype)) {
+    // A scalar is a parameter only if it is called like one where it is used.
+    bool own = all([&](const Use &use) {
+      auto module = moduleOfNodeName(node(use.at.node).name());
+      return module && *module == moduleOf(tensor.name);
+    });
+    if (isGeneratedName(tensor.name) || !own)
+      return "it is a scalar";
+    return std::nullopt;
+  }
+  if (all([](const Use &use) { return use.hasCall; }))
+    return "the call that it came from names no parameter for it: torch computed it from constants";
+  if (all([&](const Use &use) {
+        return isOneOf(opOf(use), {"Range", "Resize", "Pad", "ConstantOfShape", "Clip", "Equal", "Less",
+                                   "LessOrEqual", "Greater", "GreaterOrEqual"});
+      }))
+    return "it is used by shapes and comparisons only";
+  bool elementwise = tensor.shape.size() >= 2 && all([&](const Use &use) {
+                       return isOneOf(opOf(use), {"Add", "Sub", "Mul", "Div", "Where", "Slice", "Cast"});
+                     });
+  if (elementwise && holdsMaskValues(tensor))
+    return "it is a mask";
+  if (elementwise && isGeneratedName(tensor.name) && uses.size() > 1)
+    return "it is a table without a name that several nodes share";
+  return std::nullopt;
+}
+
+} // namespace colrow
