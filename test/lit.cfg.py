@@ -1,0 +1,39 @@
+"""The lit suite `colrow`: tests of IR and of tools, written as RUN lines.
+
+Programs of build/bin and LLVM's FileCheck, not, count and split-file are found by name.
+  %models     test/models, the small real exports
+  %source     the root of the tree
+  %build      the build folder
+  %python     Python 3, standard library only
+Features for REQUIRES lines: `full` (run-tests --full), `onnxruntime` (Python can import it).
+"""
+import os
+import shutil
+import subprocess
+
+import lit.formats
+
+config.name = "colrow"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "models"]
+config.test_source_root = os.path.join(config.colrow_source, "test")
+config.test_exec_root = os.path.join(config.colrow_build, "test", "lit")
+
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.colrow_build, "bin"), config.llvm_tools, config.environment["PATH"]]
+)
+config.environment["COLROW_FULL"] = os.environ.get("COLROW_FULL", "0")
+
+python = shutil.which("python3", path=config.environment["PATH"])
+config.substitutions += [
+    ("%models", os.path.join(config.test_source_root, "models")),
+    ("%source", config.colrow_source),
+    ("%build", config.colrow_build),
+    ("%python", python),
+]
+
+if config.environment["COLROW_FULL"] == "1":
+    config.available_features.add("full")
+if subprocess.run([python, "-c", "import onnxruntime"], capture_output=True).returncode == 0:
+    config.available_features.add("onnxruntime")
