@@ -28,22 +28,33 @@ void axpy(KernelContext &, float alpha, const ConstTensor &x, const Tensor &y) {
     y.data[i] += alpha * x.data[i];
 }
 
+AdamWScalars::AdamWScalars(const StepScalars &scalars)
+    : learningRate(scalars.learningRate), beta1(scalars.beta1), beta2(scalars.beta2),
+      epsilon(scalars.epsilon), weightDecay(scalars.weightDecay),
+      correction1(1 - std::pow(scalars.beta1, double(scalars.step) + 1)),
+      correction2(1 - std::pow(scalars.beta2, double(scalars.step) + 1)) {}
+
+AdamWScalars::AdamWScalars(const ConstTensor &scalars) {
+  require(scalars.numel() == 7, "adamW", "expects seven scalars");
+  double *const members[] = {&learningRate, &beta1,       &beta2,      &epsilon,
+                             &weightDecay,  &correction1, &correction2};
+  for (int i = 0; i < 7; ++i)
+    *members[i] = double(scalars.data[i]);
+}
+
 void adamW(KernelContext &, const Tensor &parameter, const ConstTensor &gradient,
-           const Tensor &firstMoment, const Tensor &secondMoment, const StepScalars &scalars,
+           const Tensor &firstMoment, const Tensor &secondMoment, const AdamWScalars &scalars,
            bool decay, float clip) {
   requireContiguous("adamW", parameter, gradient, firstMoment, secondMoment);
   int64_t count = parameter.numel();
   require(gradient.numel() == count && firstMoment.numel() == count &&
               secondMoment.numel() == count,
           "adamW", "expects operands of one size");
-  double step = double(scalars.step) + 1;
-  double correction1 = 1 - std::pow(scalars.beta1, step);
-  double correction2 = std::sqrt(1 - std::pow(scalars.beta2, step));
   float keep = float(decay ? 1 - scalars.learningRate * scalars.weightDecay : 1.0);
-  float rate = float(scalars.learningRate / correction1);
+  float rate = float(scalars.learningRate / scalars.correction1);
   float toFirst = float(1 - scalars.beta1);
   float stay = float(scalars.beta2), toSecond = float(1 - scalars.beta2);
-  float root = float(correction2), epsilon = float(scalars.epsilon);
+  float root = float(std::sqrt(scalars.correction2)), epsilon = float(scalars.epsilon);
   float *p = parameter.data, *m = firstMoment.data, *v = secondMoment.data;
   for (int64_t i = 0; i < count; ++i) {
     float g = gradient.data[i] * clip;

@@ -81,27 +81,24 @@ void slice(KernelContext &, const ConstView<T> &in, const Dims &starts, const Di
 }
 
 template <typename T>
-void sliceGrad(KernelContext &ctx, const ConstView<T> &in, const Dims &starts, const Dims &limits,
-               const Dims &steps, const View<T> &out) {
-  SlicePlace place("sliceGrad", out.shape, out.strides, in.shape, starts, limits, steps);
-  fill<T>(ctx, T(0), out);
-  copyStrided(in.shape, in.data, in.strides, out.data + place.offset, place.strides);
-}
-
-template <typename T>
 void pad(KernelContext &ctx, const ConstView<T> &in, const Dims &low, const Dims &high,
-         typename ConstViewOf<T>::Value value, const View<T> &out) {
-  require(low.rank() == in.rank() && high.rank() == in.rank() && out.rank() == in.rank(), "pad",
-          "expects two amounts for each dimension");
+         const Dims &steps, typename ConstViewOf<T>::Value value, const View<T> &out) {
+  int rank = in.rank();
+  require(low.rank() == rank && high.rank() == rank && steps.rank() == rank && out.rank() == rank,
+          "pad", "expects two amounts and a step for each dimension");
   int64_t offset = 0;
-  for (int i = 0; i < in.rank(); ++i) {
-    require(low[i] >= 0 && high[i] >= 0, "pad", "expects amounts that are not negative");
-    require(out.shape[i] == low[i] + in.shape[i] + high[i], "pad",
+  Strides strides = out.strides;
+  for (int i = 0; i < rank; ++i) {
+    require(low[i] >= 0 && high[i] >= 0 && steps[i] > 0, "pad",
+            "expects amounts that are not negative, and positive steps");
+    int64_t spread = in.shape[i] == 0 ? 0 : (in.shape[i] - 1) * steps[i] + 1;
+    require(out.shape[i] == low[i] + spread + high[i], "pad",
             "expects the result to have the padded shape");
     offset += low[i] * out.strides[i];
+    strides[i] *= steps[i];
   }
   fill<T>(ctx, value, out);
-  copyStrided(in.shape, in.data, in.strides, out.data + offset, out.strides);
+  copyStrided(in.shape, in.data, in.strides, out.data + offset, strides);
 }
 
 template <typename T>
@@ -174,10 +171,8 @@ void maskPadding(KernelContext &, const ConstView<T> &in, int axis, const IndexM
   template void broadcastTo<T>(KernelContext &, const View<const T> &, const View<T> &);           \
   template void slice<T>(KernelContext &, const View<const T> &, const Dims &, const Dims &,       \
                          const Dims &, const View<T> &);                                           \
-  template void sliceGrad<T>(KernelContext &, const View<const T> &, const Dims &, const Dims &,   \
-                             const Dims &, const View<T> &);                                       \
-  template void pad<T>(KernelContext &, const View<const T> &, const Dims &, const Dims &, T,      \
-                       const View<T> &);                                                           \
+  template void pad<T>(KernelContext &, const View<const T> &, const Dims &, const Dims &,         \
+                       const Dims &, T, const View<T> &);                                          \
   template void concat<T>(KernelContext &, std::initializer_list<View<const T>>, int,              \
                           const View<T> &);                                                        \
   template void iota<T>(KernelContext &, int, const IndexMap &, T, T, const View<T> &);            \

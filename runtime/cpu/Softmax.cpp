@@ -1,38 +1,45 @@
-//===- Softmax.cpp - softmax over the last dimension ----------------------===//
+//===- Softmax.cpp - softmax along an axis --------------------------------===//
 #include "colrow/KernelsSoftmax.h"
 
+#include "ContextImpl.h"
 #include "Rows.h"
 #include "Strided.h"
 
 namespace colrow {
 
-void softmax(KernelContext &, const ConstTensor &x, const Tensor &y) {
+void softmax(KernelContext &ctx, const ConstTensor &x, int axis, const Tensor &y) {
   requireContiguous("softmax", x, y);
-  AxisView rows(x.shape, x.rank() - 1, "softmax");
+  AxisView view(x.shape, axis, "softmax");
   require(x.shape == y.shape, "softmax", "expects operand and result of one shape");
-  for (int64_t row = 0; row < rows.outer; ++row) {
-    const float *in = x.data + row * rows.size;
-    float *out = y.data + row * rows.size;
-    float most = maxOf(in, rows.size);
-    for (int64_t i = 0; i < rows.size; ++i)
-      out[i] = in[i];
-    float factor = float(1 / expOfDifference(out, rows.size, most));
-    for (int64_t i = 0; i < rows.size; ++i)
-      out[i] *= factor;
-  }
+  Scratch scratch(ctx);
+  float *row = scratch.get<float>(view.size);
+  for (int64_t o = 0; o < view.outer; ++o)
+    for (int64_t j = 0; j < view.inner; ++j) {
+      int64_t first = o * view.size * view.inner + j;
+      for (int64_t i = 0; i < view.size; ++i)
+        row[i] = x.data[first + i * view.inner];
+      float factor = float(1 / expOfDifference(row, view.size, maxOf(row, view.size)));
+      for (int64_t i = 0; i < view.size; ++i)
+        y.data[first + i * view.inner] = row[i] * factor;
+    }
 }
 
-void softmaxGrad(KernelContext &, const ConstTensor &dy, const ConstTensor &y, const Tensor &dx) {
+void softmaxGrad(KernelContext &, const ConstTensor &dy, const ConstTensor &y, int axis,
+                 const Tensor &dx) {
   requireContiguous("softmaxGrad", dy, y, dx);
-  AxisView rows(y.shape, y.rank() - 1, "softmaxGrad");
+  AxisView view(y.shape, axis, "softmaxGrad");
   require(dy.shape == y.shape && dx.shape == y.shape, "softmaxGrad",
           "expects operands and result of one shape");
-  for (int64_t row = 0; row < rows.outer; ++row) {
-    int64_t at = row * rows.size;
-    float mean = float(dotProduct(dy.data + at, y.data + at, rows.size));
-    for (int64_t i = at; i < at + rows.size; ++i)
-      dx.data[i] = y.data[i] * (dy.data[i] - mean);
-  }
+  for (int64_t o = 0; o < view.outer; ++o)
+    for (int64_t j = 0; j < view.inner; ++j) {
+      int64_t first = o * view.size * view.inner + j;
+      const float *p = y.data + first, *dp = dy.data + first;
+      float mean = float(sumOf(view.size, [=](int64_t i) {
+        return double(dp[i * view.inner]) * double(p[i * view.inner]);
+      }));
+      for (int64_t i = 0; i < view.size; ++i)
+        dx.data[first + i * view.inner] = p[i * view.inner] * (dp[i * view.inner] - mean);
+    }
 }
 
 } // namespace colrow

@@ -16,6 +16,14 @@ struct DropoutSite {
   double rate = 0;        ///< the probability of dropping, in [0, 1]; 0: dropout is off
 };
 
+/// The site with this id and rate, where `random` holds seed, step, microbatch and whether dropout
+/// is active.
+inline DropoutSite dropoutSite(const Integers &random, uint64_t id, double rate) {
+  require(random.numel() == 4, "dropout", "expects seed, step, microbatch and active");
+  return {uint64_t(random.data[0]), uint64_t(random.data[1]), id, random.data[2],
+          random.data[3] != 0 ? rate : 0};
+}
+
 /// y = x / (1 - rate) where the element is kept, else 0. Whether it is kept depends on the site and
 /// on the element's place in the global tensor only, so all grids drop the same elements. The
 /// gradient is the same function of dy. `y` may be `x`.

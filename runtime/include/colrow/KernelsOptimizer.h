@@ -17,11 +17,20 @@ float clipCoefficient(double norm, double clipNorm);
 /// y = alpha * x + y
 void axpy(KernelContext &ctx, float alpha, const ConstTensor &x, const Tensor &y);
 
+/// What AdamW needs to know of one step.
+struct AdamWScalars {
+  double learningRate, beta1, beta2, epsilon, weightDecay;
+  double correction1, correction2; ///< 1 - beta1^t and 1 - beta2^t, t counted from 1
+
+  AdamWScalars(const StepScalars &scalars);
+  /// From a tensor of these seven, in this order.
+  AdamWScalars(const ConstTensor &scalars);
+};
+
 /// One step of torch.optim.AdamW (decoupled weight decay, no amsgrad), operation for operation in
-/// float, with the gradient times `clip`. `scalars.step` is 0 for the first step. Without `decay`
-/// the weight decay is 0 for this parameter.
+/// float, with the gradient times `clip`. Without `decay` this parameter does not decay.
 void adamW(KernelContext &ctx, const Tensor &parameter, const ConstTensor &gradient,
-           const Tensor &firstMoment, const Tensor &secondMoment, const StepScalars &scalars,
+           const Tensor &firstMoment, const Tensor &secondMoment, const AdamWScalars &scalars,
            bool decay, float clip);
 
 } // namespace colrow

@@ -36,15 +36,11 @@ template <typename T>
 void slice(KernelContext &ctx, const ConstView<T> &in, const Dims &starts, const Dims &limits,
            const Dims &steps, const View<T> &out);
 
-/// The transpose of slice: `in` put where slice took it from, zeros elsewhere.
-template <typename T>
-void sliceGrad(KernelContext &ctx, const ConstView<T> &in, const Dims &starts, const Dims &limits,
-               const Dims &steps, const View<T> &out);
-
-/// `low` elements of `value` before, `high` after each dimension; neither is negative.
+/// `steps[d] - 1` elements of `value` between neighbours, then `low[d]` before and `high[d]` behind,
+/// none of them negative. With value 0 it is the transpose of slice with these steps.
 template <typename T>
 void pad(KernelContext &ctx, const ConstView<T> &in, const Dims &low, const Dims &high,
-         typename ConstViewOf<T>::Value value, const View<T> &out);
+         const Dims &steps, typename ConstViewOf<T>::Value value, const View<T> &out);
 
 /// Puts the parts one behind the other along `axis`. Parts may be strided.
 template <typename T>

@@ -1,4 +1,4 @@
-//===- KernelsSoftmax.h - softmax over the last dimension -----------------===//
+//===- KernelsSoftmax.h - softmax along an axis ---------------------------===//
 #pragma once
 
 #include "colrow/KernelsContext.h"
@@ -6,11 +6,12 @@
 
 namespace colrow {
 
-/// Softmax over the last dimension; sums in double. A row that is all -infinity gives NaN, as in
+/// Softmax along an axis; sums in double. Where all elements are -infinity the result is NaN, as in
 /// PyTorch. `y` may be `x`.
-void softmax(KernelContext &ctx, const ConstTensor &x, const Tensor &y);
-/// dx = y * (dy - the row's sum of dy * y), with the result of the forward pass. `dx` may be `dy`.
-void softmaxGrad(KernelContext &ctx, const ConstTensor &dy, const ConstTensor &y,
+void softmax(KernelContext &ctx, const ConstTensor &x, int axis, const Tensor &y);
+/// dx = y * (dy - the sum along the axis of dy * y), with the result y of the forward pass. `dx` may
+/// be `dy`.
+void softmaxGrad(KernelContext &ctx, const ConstTensor &dy, const ConstTensor &y, int axis,
                  const Tensor &dx);
 
 } // namespace colrow

@@ -41,6 +41,18 @@ TEST(Dropout, DropsTheRate) {
   EXPECT_NEAR(sum / 40000, 1, 0.015);
 }
 
+TEST(Dropout, SiteFromItsOperand) {
+  Owned<int64_t> random({4}, std::vector<int64_t>{1234, 5, 3, 1});
+  DropoutSite active = dropoutSite(random, site.id, site.rate);
+  EXPECT_EQ(active.seed, site.seed);
+  EXPECT_EQ(active.step, site.step);
+  EXPECT_EQ(active.id, site.id);
+  EXPECT_EQ(active.microbatch, site.microbatch);
+  EXPECT_EQ(active.rate, site.rate);
+  random[3] = 0;
+  EXPECT_EQ(dropoutSite(random, site.id, site.rate).rate, 0);
+}
+
 TEST(Dropout, RatesZeroAndOne) {
   KernelContext ctx;
   Owned<float> x = randomTensor({13}), y({13}, NAN), none({0});
