@@ -2,10 +2,12 @@
 #pragma once
 
 #include "colrow/KernelsActivation.h"
+#include "colrow/KernelsAttention.h"
 #include "colrow/KernelsContext.h"
 #include "colrow/KernelsDropout.h"
 #include "colrow/KernelsEinsum.h"
 #include "colrow/KernelsIndex.h"
+#include "colrow/KernelsLoss.h"
 #include "colrow/KernelsNorm.h"
 #include "colrow/KernelsOptimizer.h"
 #include "colrow/KernelsReduce.h"

@@ -1,0 +1,215 @@
+//===- Loss.cpp - cross entropy over a cut vocabulary ---------------------===//
+#include "colrow/KernelsLoss.h"
+
+#include "colrow/KernelsEinsum.h"
+#include "colrow/KernelsShape.h"
+#include "colrow/Rank.h"
+
+#include "ContextImpl.h"
+#include "Rows.h"
+#include "Strided.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace colrow {
+namespace {
+
+/// Cross entropy of a few tokens whose logits on this rank are rows of memory.
+class TokenLosses {
+public:
+  TokenLosses(Scratch &scratch, const VocabularySlice &vocabulary, int64_t mostTokens)
+      : vocabulary(vocabulary), here(vocabulary.map.countBelow(vocabulary.valid)),
+        most(scratch.get<float>(mostTokens)), sums(scratch.get<float>(2 * mostTokens)) {}
+
+  /// Of the slice's elements the first `here` are no padding: their global indices rise.
+  int64_t validHere() const { return here; }
+
+  /// The column of this rank that a label is in; -1 if it is on another rank or ignored.
+  int64_t columnOf(int64_t label) const {
+    if (label == vocabulary.ignoreLabel || label >= vocabulary.valid)
+      return -1;
+    return vocabulary.map.localIndex(label);
+  }
+
+  /// Returns the summed losses of `tokens` rows, `stride` apart. Leaves exp(logit - largest) in
+  /// rows of `exps` (which may be `logits`), `expStride` apart: 0 if they are not wanted.
+  double visit(const float *logits, int64_t stride, float *exps, int64_t expStride,
+               const int64_t *labels, int64_t tokens) {
+    for (int64_t t = 0; t < tokens; ++t)
+      most[t] = maxOf(logits + t * stride, here);
+    if (vocabulary.ranks)
+      vocabulary.ranks->allReduce(most, tokens, ReduceOp::max);
+    for (int64_t t = 0; t < tokens; ++t) {
+      const float *row = logits + t * stride;
+      float *exp = exps + t * expStride;
+      int64_t column = columnOf(labels[t]);
+      sums[2 * t + 1] = column < 0 ? 0 : row[column] - most[t];
+      for (int64_t j = 0; j < here; ++j)
+        exp[j] = row[j];
+      sums[2 * t] = float(expOfDifference(exp, here, most[t]));
+    }
+    if (vocabulary.ranks)
+      vocabulary.ranks->allReduce(sums, 2 * tokens);
+    double loss = 0;
+    for (int64_t t = 0; t < tokens; ++t) {
+      if (labels[t] == vocabulary.ignoreLabel)
+        continue;
+      bool known = labels[t] >= 0 && labels[t] < vocabulary.valid;
+      loss += known ? std::log(double(sums[2 * t])) - double(sums[2 * t + 1])
+                    : std::numeric_limits<double>::quiet_NaN();
+    }
+    return loss;
+  }
+
+  double logSumExp(int64_t token) const {
+    return double(most[token]) + std::log(double(sums[2 * token]));
+  }
+
+  /// From exponentials to the gradient, in place: (probability - 1 at the label) * factor.
+  void gradient(float *exps, int64_t stride, const int64_t *labels, int64_t tokens,
+                double factor) const {
+    for (int64_t t = 0; t < tokens; ++t) {
+      float *row = exps + t * stride;
+      if (labels[t] == vocabulary.ignoreLabel) {
+        std::fill(row, row + here, 0.0f);
+        continue;
+      }
+      float scale = float(factor / double(sums[2 * t]));
+      for (int64_t j = 0; j < here; ++j)
+        row[j] *= scale;
+      int64_t column = columnOf(labels[t]);
+      if (column >= 0)
+        row[column] -= float(factor);
+    }
+  }
+
+private:
+  const VocabularySlice &vocabulary;
+  int64_t here;
+  float *most, *sums; ///< for each token the largest logit; the sum of exponentials and the
+                      ///< label's logit less the largest
+};
+
+void requireVocabulary(const char *kernel, const VocabularySlice &vocabulary, int64_t columns,
+                       const Integers &labels, int64_t tokens) {
+  require(vocabulary.map.localSize() == columns, kernel,
+          "expects the slice to have the size of the vocabulary here");
+  require(vocabulary.valid > 0 && vocabulary.valid <= vocabulary.map.globalSize(), kernel,
+          "expects a valid size between 1 and the stored vocabulary");
+  require(labels.numel() == tokens && labels.isContiguous(), kernel,
+          "expects one label for each token");
+}
+
+/// Where linearCrossEntropyGrad puts its results.
+struct LossGradients {
+  const Tensor &dx, &dw;
+  int beta;
+};
+
+/// Loss and, if wanted, gradients, in chunks of tokens. All ranks have slices of one size,
+/// hence the same chunks.
+double visitChunks(const char *kernel, KernelContext &ctx, const ConstTensor &x,
+                   const ConstTensor &w, const Integers &labels,
+                   const VocabularySlice &vocabulary, double denominator,
+                   const LossGradients *gradients, int64_t chunkBytes) {
+  require(x.rank() == 2 && w.rank() == 2 && x.shape[1] == w.shape[1], kernel,
+          "expects x [tokens, hidden] and w [vocabulary, hidden]");
+  int64_t tokens = x.shape[0], hidden = x.shape[1], columns = w.shape[0];
+  requireVocabulary(kernel, vocabulary, columns, labels, tokens);
+  int64_t bytesOfToken = std::max<int64_t>(columns, 1) * int64_t(sizeof(float));
+  int64_t chunk = std::clamp(chunkBytes / bytesOfToken, int64_t(1), std::max<int64_t>(tokens, 1));
+
+  Scratch scratch(ctx);
+  TokenLosses losses(scratch, vocabulary, chunk);
+  // Rows of w that are padding take no part: as if they were not there.
+  int64_t here = losses.validHere();
+  float *logits = scratch.get<float>(chunk * here);
+  ConstTensor weight(w.data, {here, hidden}, w.strides);
+  if (gradients && gradients->beta == 0)
+    fill(ctx, 0.0f, gradients->dw);
+
+  double loss = 0;
+  for (int64_t first = 0; first < tokens; first += chunk) {
+    int64_t count = std::min(chunk, tokens - first);
+    auto rows = [&](auto view) {
+      view.data += first * view.strides[0];
+      view.shape[0] = count;
+      return view;
+    };
+    Tensor chunkLogits(logits, {count, here});
+    einsum(ctx, "th,vh->tv", rows(x), weight, chunkLogits);
+    loss += losses.visit(logits, here, logits, here, labels.data + first, count);
+    if (!gradients)
+      continue;
+    const Tensor &dw = gradients->dw;
+    losses.gradient(logits, here, labels.data + first, count, 1 / denominator);
+    einsum(ctx, "tv,vh->th", chunkLogits, weight, rows(gradients->dx));
+    einsum(ctx, "tv,th->vh", chunkLogits, rows(x), Tensor(dw.data, {here, hidden}, dw.strides), 1);
+  }
+  return loss / denominator;
+}
+
+} // namespace
+
+double crossEntropy(KernelContext &ctx, const ConstTensor &logits, const Integers &labels,
+                    const VocabularySlice &vocabulary, double denominator,
+                    const Tensor &logSumExp) {
+  requireContiguous("crossEntropy", logits, logSumExp);
+  require(logits.rank() == 2 && logSumExp.numel() == logits.shape[0], "crossEntropy",
+          "expects logits [tokens, vocabulary] and one log-sum-exp for each token");
+  int64_t tokens = logits.shape[0], columns = logits.shape[1];
+  requireVocabulary("crossEntropy", vocabulary, columns, labels, tokens);
+  Scratch scratch(ctx);
+  TokenLosses losses(scratch, vocabulary, tokens);
+  float *exps = scratch.get<float>(columns);
+  double loss = losses.visit(logits.data, columns, exps, 0, labels.data, tokens);
+  for (int64_t t = 0; t < tokens; ++t)
+    logSumExp.data[t] = float(losses.logSumExp(t));
+  return loss / denominator;
+}
+
+void crossEntropyGrad(KernelContext &, float dloss, const ConstTensor &logits,
+                      const Integers &labels, const VocabularySlice &vocabulary,
+                      double denominator, const ConstTensor &logSumExp, const Tensor &dlogits) {
+  requireContiguous("crossEntropyGrad", logits, logSumExp, dlogits);
+  require(logits.rank() == 2 && logSumExp.numel() == logits.shape[0] &&
+              dlogits.shape == logits.shape,
+          "crossEntropyGrad", "expects gradients of logits [tokens, vocabulary]");
+  int64_t tokens = logits.shape[0], columns = logits.shape[1];
+  requireVocabulary("crossEntropyGrad", vocabulary, columns, labels, tokens);
+  int64_t here = vocabulary.map.countBelow(vocabulary.valid);
+  float factor = float(double(dloss) / denominator);
+  for (int64_t t = 0; t < tokens; ++t) {
+    const float *row = logits.data + t * columns;
+    float *gradient = dlogits.data + t * columns;
+    bool counts = labels.data[t] != vocabulary.ignoreLabel;
+    for (int64_t j = 0; j < here; ++j)
+      gradient[j] = counts ? math::exp(row[j] - logSumExp.data[t]) * factor : 0;
+    std::fill(gradient + here, gradient + columns, 0.0f);
+    int64_t column = counts ? vocabulary.map.localIndex(labels.data[t]) : -1;
+    if (column >= 0 && column < here)
+      gradient[column] -= factor;
+  }
+}
+
+double linearCrossEntropy(KernelContext &ctx, const ConstTensor &x, const ConstTensor &w,
+                          const Integers &labels, const VocabularySlice &vocabulary,
+                          double denominator, int64_t chunkBytes) {
+  return visitChunks("linearCrossEntropy", ctx, x, w, labels, vocabulary, denominator, nullptr,
+                     chunkBytes);
+}
+
+double linearCrossEntropyGrad(KernelContext &ctx, const ConstTensor &x, const ConstTensor &w,
+                              const Integers &labels, const VocabularySlice &vocabulary,
+                              double denominator, const Tensor &dx, const Tensor &dw, int beta,
+                              int64_t chunkBytes) {
+  require(dx.shape == x.shape && dw.shape == w.shape, "linearCrossEntropyGrad",
+          "expects gradients of the shapes of their operands");
+  require(beta == 0 || beta == 1, "linearCrossEntropyGrad", "expects beta to be 0 or 1");
+  LossGradients gradients{dx, dw, beta};
+  return visitChunks("linearCrossEntropyGrad", ctx, x, w, labels, vocabulary, denominator,
+                     &gradients, chunkBytes);
+}
+
+} // namespace colrow
