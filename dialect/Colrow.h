@@ -17,6 +17,10 @@
 namespace colrow {
 /// Checks a conversion: states on its axes, nothing else changes.
 mlir::LogicalResult verifyConversion(mlir::Operation *op);
+
+/// The trait of operations whose results are constants for differentiation.
+template <typename OpTy>
+class NoGradient : public mlir::OpTrait::TraitBase<OpTy, NoGradient> {};
 } // namespace colrow
 
 #include "dialect/ColrowDialect.h.inc"

@@ -24,7 +24,9 @@ class Colrow_Conversion<string mnemonic, string text, string transposeOp, string
         ::llvm::SmallVectorImpl<::mlir::Value> &operandGradients) {
       if (getState(getInput().getType(), ::llvm::cast<::mlir::StringAttr>(getAxes()[0]))
               .isPartialMax())
-        return emitOpError("breaks L8: partial<max> has no gradient");
+        return emitOpError("breaks L8: the maximum '")
+               << ::colrow::getUserName(getInput(), "over a cut dimension")
+               << "' is partial<max>, which has no gradient; take it of a stop_gradient";
       if (needed[0])
         operandGradients[0] = b.create<}] # transposeOp # [{>(
             gradientType(getInput().getType()), resultGradients[0], getAxes());

@@ -22,10 +22,11 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let cppNamespace = "::colrow";
   let description = [{
     Reverse mode. `resultGradients` has a value for each result, null where no gradient reaches it
-    (at least one is not null); each has the gradient type of its result. Where `needed[i]`, sets
-    `operandGradients[i]`, of exactly the gradient type of operand i; it may stay null where the
-    gradient is zero. Operations are built with `b`, which infers layouts by the rules, so a
-    gradient that does not transpose is caught where it is built.
+    (at least one is not null); each has the gradient type of its result. Where `needed[i]` (true
+    for at least one operand), sets `operandGradients[i]`, of exactly the gradient type of operand
+    i; it may stay null where the gradient is zero. Operations are built with `b`, which infers
+    layouts by the rules, so a gradient that does not transpose is caught where it is built. May
+    replace the operation by a form that also yields what the gradient needs.
   }];
   let methods = [
     InterfaceMethod<"", "::llvm::LogicalResult", "buildGradient",
@@ -44,6 +45,18 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"", "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose",
+      (ins "::colrow::OpBuilderWithLayouts &":$b)>
+  ];
+}
+
+def EvaluationFormOpInterface : OpInterface<"EvaluationFormOpInterface"> {
+  let cppNamespace = "::colrow";
+  let description = [{
+    An operation that does something else while training (dropout). `evaluationForm` returns what
+    stands for each result in evaluation.
+  }];
+  let methods = [
+    InterfaceMethod<"", "::llvm::SmallVector<::mlir::Value>", "evaluationForm",
       (ins "::colrow::OpBuilderWithLayouts &":$b)>
   ];
 }

@@ -14,7 +14,7 @@ def Colrow_GeluForm : I32EnumAttr<"GeluForm", "which GELU", [
 // Activations
 //===----------------------------------------------------------------------===//
 
-def Colrow_GeluOp : Colrow_Elementwise<"gelu", "{}", sameElement> {
+def Colrow_GeluOp : Colrow_Elementwise<"gelu", "{}", sameElement, [Colrow_Decomposable]> {
   let summary = "Gaussian error linear unit";
   let description = [{
     `erf`: x/2 (1 + erf(x / sqrt 2)); `tanh`: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
@@ -24,7 +24,7 @@ def Colrow_GeluOp : Colrow_Elementwise<"gelu", "{}", sameElement> {
   let assemblyFormat = "$form $input attr-dict `:` functional-type(operands, results)";
 }
 
-def Colrow_SiluOp : Colrow_Elementwise<"silu", "{}", sameElement> {
+def Colrow_SiluOp : Colrow_Elementwise<"silu", "{}", sameElement, [Colrow_Decomposable]> {
   let summary = "x sigmoid(x)";
   let arguments = (ins AnyRankedTensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
@@ -35,7 +35,7 @@ def Colrow_SiluOp : Colrow_Elementwise<"silu", "{}", sameElement> {
 //===----------------------------------------------------------------------===//
 
 def Colrow_SoftmaxOp
-    : Colrow_InferredOp<"softmax"> {
+    : Colrow_InferredOp<"softmax", [Colrow_Decomposable]> {
   let summary = "exp(x - max) over their sum, along an axis that must be whole";
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$axis);
   let results = (outs AnyRankedTensor:$result);
@@ -43,7 +43,7 @@ def Colrow_SoftmaxOp
 }
 
 def Colrow_LayerNormOp : Colrow_InferredOp<"layer_norm",
-    [AttrSizedOperandSegments]> {
+    [AttrSizedOperandSegments, Colrow_Decomposable]> {
   let summary = "(x - mean) / sqrt(variance + epsilon), times scale plus bias";
   let description = [{
     Over the dimensions from `axis` on (Ba et al., arXiv 1607.06450, equation 4); scale and bias
@@ -63,7 +63,7 @@ def Colrow_LayerNormOp : Colrow_InferredOp<"layer_norm",
 //===----------------------------------------------------------------------===//
 
 def Colrow_DropoutOp : Colrow_InferredOp<"dropout",
-    [Colrow_RankDependent]> {
+    [Colrow_RankDependent, Colrow_Differentiable, Colrow_EvaluationForm]> {
   let summary = "zeroes elements at random and scales the others by 1 / (1 - rate)";
   let description = [{
     The mask is a function of seed and step, the site's `id` (from its name) and the global
@@ -83,7 +83,7 @@ def Colrow_DropoutOp : Colrow_InferredOp<"dropout",
 //===----------------------------------------------------------------------===//
 
 def Colrow_CrossEntropyOp
-    : Colrow_InferredOp<"cross_entropy"> {
+    : Colrow_InferredOp<"cross_entropy", [Colrow_Decomposable]> {
   let summary = "sum over valid labels of logsumexp(logits) - logits[label], over a count";
   let description = [{
     logits [..., vocabulary], labels [...], count [] (labels that count in the whole step). Labels

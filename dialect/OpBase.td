@@ -10,7 +10,13 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 defvar Colrow_Differentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;
 defvar Colrow_Decomposable = DeclareOpInterfaceMethods<DecomposableOpInterface>;
+defvar Colrow_EvaluationForm = DeclareOpInterfaceMethods<EvaluationFormOpInterface>;
 defvar Colrow_RankDependent = DeclareOpInterfaceMethods<RankDependentOpInterface>;
+
+/// The results are constants for differentiation: no gradient passes through.
+def Colrow_NoGradient : NativeOpTrait<"NoGradient"> {
+  let cppNamespace = "::colrow";
+}
 
 /// A pure operation on tensors with a sharding rule. All types are printed: inference is for
 /// builders, the verifier checks what is written.

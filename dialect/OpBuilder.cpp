@@ -15,6 +15,20 @@ void OpBuilderWithLayouts::infer(Operation *op) {
   }
 }
 
+LogicalResult replaceByDecomposition(Operation *op) {
+  OpBuilderWithLayouts b(op);
+  FailureOr<SmallVector<Value>> values = cast<DecomposableOpInterface>(op).decompose(b);
+  if (mlir::failed(values) || b.failed())
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), *values))
+    if (value.getType() != result.getType())
+      return op->emitOpError("decomposes to type ")
+             << value.getType() << ", expects: " << result.getType();
+  op->replaceAllUsesWith(*values);
+  op->erase();
+  return success();
+}
+
 RankedTensorType replicatedLike(RankedTensorType type, Type like) {
   SmallVector<AxisState> states;
   if (LayoutAttr layout = like ? getLayout(like) : LayoutAttr())

@@ -42,6 +42,9 @@ private:
   bool violated = false;
 };
 
+/// Replaces a big operation by its decomposition and erases it. Emits an error where that fails.
+mlir::LogicalResult replaceByDecomposition(mlir::Operation *op);
+
 /// The type, replicated on every axis where `like` is not invariant.
 mlir::RankedTensorType replicatedLike(mlir::RankedTensorType type, mlir::Type like);
 

@@ -38,7 +38,7 @@ def Colrow_IotaOp : Colrow_Op<"iota", [Colrow_RankDependent]> {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-def Colrow_ReshapeOp : Colrow_Op<"reshape"> {
+def Colrow_ReshapeOp : Colrow_Op<"reshape", [Colrow_Differentiable]> {
   let summary = "the same elements in row-major order, in another shape";
   let description = [{
     The factors are the common refinement of both shapes, which is how a cut finds its way between a
@@ -56,7 +56,7 @@ def Colrow_ReshapeOp : Colrow_Op<"reshape"> {
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
 
-def Colrow_TransposeOp : Colrow_InferredOp<"transpose"> {
+def Colrow_TransposeOp : Colrow_InferredOp<"transpose", [Colrow_Differentiable]> {
   let summary = "dimension i of the result is dimension permutation[i] of the input";
   let arguments = (ins AnyRankedTensor:$input, DenseI64ArrayAttr:$permutation);
   let results = (outs AnyRankedTensor:$result);
@@ -64,7 +64,7 @@ def Colrow_TransposeOp : Colrow_InferredOp<"transpose"> {
   let assemblyFormat = "$input $permutation attr-dict `:` functional-type(operands, results)";
 }
 
-def Colrow_BroadcastOp : Colrow_Op<"broadcast"> {
+def Colrow_BroadcastOp : Colrow_Op<"broadcast", [Colrow_Differentiable]> {
   let summary = "numpy broadcast to the result's shape; new dimensions are the result's own";
   let arguments = (ins AnyRankedTensor:$input);
   let results = (outs AnyRankedTensor:$result);
@@ -72,7 +72,7 @@ def Colrow_BroadcastOp : Colrow_Op<"broadcast"> {
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
 
-def Colrow_SliceOp : Colrow_InferredOp<"slice"> {
+def Colrow_SliceOp : Colrow_InferredOp<"slice", [Colrow_Differentiable]> {
   let summary = "elements start, start + step, ... before limit along every dimension";
   let description = [{
     Steps are positive. A slice that takes one of several equal blocks (the query third of a fused
@@ -88,7 +88,7 @@ def Colrow_SliceOp : Colrow_InferredOp<"slice"> {
   }];
 }
 
-def Colrow_PadOp : Colrow_InferredOp<"pad"> {
+def Colrow_PadOp : Colrow_InferredOp<"pad", [Colrow_Differentiable]> {
   let summary = "elements of a constant value before, behind and (steps) between";
   let description = [{
     `steps[d] - 1` elements between neighbours, then `low[d]` before and `high[d]` behind: with value
@@ -104,7 +104,7 @@ def Colrow_PadOp : Colrow_InferredOp<"pad"> {
   }];
 }
 
-def Colrow_ConcatOp : Colrow_InferredOp<"concat"> {
+def Colrow_ConcatOp : Colrow_InferredOp<"concat", [Colrow_Differentiable]> {
   let summary = "tensors one behind the other along a dimension";
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$dimension);
   let results = (outs AnyRankedTensor:$result);
@@ -118,7 +118,8 @@ def Colrow_ConcatOp : Colrow_InferredOp<"concat"> {
 // Lookups
 //===----------------------------------------------------------------------===//
 
-def Colrow_TakeOp : Colrow_InferredOp<"take", [Colrow_RankDependent]> {
+def Colrow_TakeOp : Colrow_InferredOp<"take",
+    [Colrow_RankDependent, Colrow_Differentiable]> {
   let summary = "lookup of slices along an axis of a table, as numpy.take";
   let description = [{
     Ids count from 0. Where the looked-up axis is cut, a rank yields zeros for ids outside its
@@ -145,7 +146,7 @@ def Colrow_TakeGradOp : Colrow_Op<"take_grad", [Colrow_RankDependent]> {
 }
 
 def Colrow_TakeAlongOp
-    : Colrow_InferredOp<"take_along", [Colrow_RankDependent]> {
+    : Colrow_InferredOp<"take_along", [Colrow_RankDependent, Colrow_Differentiable]> {
   let summary = "lookup of single elements along an axis, as numpy.take_along_axis";
   let description = [{
     Indices count from 0; the other dimensions agree. Masked like take where the axis is cut.
@@ -171,7 +172,7 @@ def Colrow_TakeAlongGradOp
 }
 
 def Colrow_MaskPaddingOp
-    : Colrow_InferredOp<"mask_padding", [Colrow_RankDependent]> {
+    : Colrow_InferredOp<"mask_padding", [Colrow_RankDependent, Colrow_Differentiable]> {
   let summary = "replaces the elements at index `valid` and above along a dimension by a value";
   let description = [{
     What keeps storage padding (a vocabulary rounded up to a multiple of 128 tp) out of reductions:

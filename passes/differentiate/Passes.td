@@ -1,0 +1,54 @@
+//===- Passes.td - phase differentiate -------------------------*- tablegen -*-===//
+
+include "mlir/Pass/PassBase.td"
+
+def Differentiate : Pass<"colrow-differentiate", "::mlir::ModuleOp"> {
+  let summary = "reverse-mode differentiation of the loss with respect to every parameter";
+  let description = [{
+    Needs `@main` with exactly one result of role `loss`, a scalar. Afterwards there are two
+    functions in its place:
+
+    - `@forward_backward(parameters, inputs, gradients) -> (loss, gradients)`: one microbatch. Each
+      gradient has the gradient type of its parameter (every layout state transposed) and is added
+      to the one that came in.
+    - `@evaluate(parameters, inputs) -> (loss, outputs)`: without dropout.
+
+    Operations say their gradients themselves (`DifferentiableOpInterface`); one that does not, but
+    has a decomposition, is decomposed first. Since every gradient is made of transposes, sharded IR
+    stays within L1 to L8: the transpose of f is g. Operations of the backward pass have the
+    location of the forward operation they belong to, fused with the metadata "backward". A
+    parameter that the loss does not depend on gets a zero gradient and a remark.
+
+    Before:
+
+    ```mlir
+    func.func @main(%w: tensor<4xf32> {colrow.role = "parameter", colrow.name = "w"},
+                    %x: tensor<4xf32> {colrow.role = "input", colrow.name = "x"})
+        -> (tensor<f32> {colrow.role = "loss", colrow.name = "loss"}) {
+      %0 = colrow.mul %w, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %1 = colrow.reduce_sum %0 over [0] : (tensor<4xf32>) -> tensor<f32>
+      return %1 : tensor<f32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @forward_backward(
+        %w: tensor<4xf32> {colrow.name = "w", colrow.role = "parameter"},
+        %x: tensor<4xf32> {colrow.name = "x", colrow.role = "input"},
+        %dw: tensor<4xf32> {colrow.name = "w", colrow.role = "gradient"})
+        -> (tensor<f32> {colrow.name = "loss", colrow.role = "loss"},
+            tensor<4xf32> {colrow.name = "w", colrow.role = "gradient"}) {
+      %0 = colrow.mul %w, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %1 = colrow.reduce_sum %0 over [0] : (tensor<4xf32>) -> tensor<f32>
+      %2 = colrow.constant dense<1.000000e+00> : tensor<f32>
+      %3 = colrow.reshape %2 : (tensor<f32>) -> tensor<1xf32>
+      %4 = colrow.broadcast %3 : (tensor<1xf32>) -> tensor<4xf32>
+      %5 = colrow.mul %4, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      %6 = colrow.add %dw, %5 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      return %1, %6 : tensor<f32>, tensor<4xf32>
+    }
+    ```
+  }];
+}
