@@ -168,7 +168,8 @@ struct Differentiate : impl::DifferentiateBase<Differentiate> {
   DictionaryAttr gradientAttributes(func::FuncOp function, unsigned parameter) {
     OpBuilder b(&getContext());
     SmallVector<NamedAttribute> attributes{
-        b.getNamedAttr(ColrowDialect::nameAttrName, b.getStringAttr(getName(function, parameter))),
+        b.getNamedAttr(ColrowDialect::nameAttrName,
+                       b.getStringAttr(::colrow::getName(function, parameter))),
         b.getNamedAttr(ColrowDialect::roleAttrName, b.getStringAttr("gradient"))};
     if (Attribute valid = function.getArgAttr(parameter, "colrow.valid"))
       attributes.push_back(b.getNamedAttr("colrow.valid", valid));

@@ -4,7 +4,7 @@
 #include "passes/optimizer/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -120,7 +120,7 @@ struct Optimizer : impl::OptimizerBase<Optimizer> {
     std::vector<Parameter> parameters;
     for (BlockArgument argument : source.getArguments()) {
       unsigned number = argument.getArgNumber();
-      StringRef name = getName(source, number);
+      StringRef name = ::colrow::getName(source, number);
       if (getRole(source, number) == "parameter" && trained.contains(name))
         parameters.push_back({name.str(), argument.getType(), source.getArgAttrDict(number),
                               {}, {}, {}, {}});
