@@ -73,8 +73,8 @@ public:
       row[j] *= form.scale;
     if (!form.mask)
       return;
-    const float *mask = form.mask.data + batch * maskStrides[0] + head * maskStrides[1] +
-                        query * maskStrides[2];
+    const float *mask =
+        form.mask.data + batch * maskStrides[0] + head * maskStrides[1] + query * maskStrides[2];
     for (int64_t j = 0; j < count; ++j)
       row[j] += mask[j * maskStrides[3]];
   }
@@ -102,9 +102,8 @@ private:
 
 } // namespace
 
-void attention(KernelContext &ctx, const ConstTensor &q, const ConstTensor &k,
-               const ConstTensor &v, const AttentionForm &form, const Tensor &out,
-               const Tensor &logSumExp) {
+void attention(KernelContext &ctx, const ConstTensor &q, const ConstTensor &k, const ConstTensor &v,
+               const AttentionForm &form, const Tensor &out, const Tensor &logSumExp) {
   Heads shape("attention", q, k, v, out, logSumExp, form);
   Scratch scratch(ctx);
   Tensor p(scratch.get<float>(shape.queries * shape.keys), {shape.queries, shape.keys});

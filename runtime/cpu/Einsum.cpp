@@ -143,9 +143,8 @@ void einsum(KernelContext &ctx, const char *equation, const ConstTensor &a, cons
   ProductLoops{plan, cache.stream, workspace}.run(0, operands[0], operands[1], result, false);
   cache.stream.wait();
   if (plan.copies[2])
-    walk(plan.copyDims[2], 0, out.data, result, [beta](float *to, const float *from) {
-      *to = beta ? *to + *from : *from;
-    });
+    walk(plan.copyDims[2], 0, out.data, result,
+         [beta](float *to, const float *from) { *to = beta ? *to + *from : *from; });
 }
 
 } // namespace colrow

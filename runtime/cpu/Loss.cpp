@@ -110,9 +110,8 @@ struct LossGradients {
 /// Loss and, if wanted, gradients, in chunks of tokens. All ranks have slices of one size,
 /// hence the same chunks.
 double visitChunks(const char *kernel, KernelContext &ctx, const ConstTensor &x,
-                   const ConstTensor &w, const Integers &labels,
-                   const VocabularySlice &vocabulary, double denominator,
-                   const LossGradients *gradients, int64_t chunkBytes) {
+                   const ConstTensor &w, const Integers &labels, const VocabularySlice &vocabulary,
+                   double denominator, const LossGradients *gradients, int64_t chunkBytes) {
   require(x.rank() == 2 && w.rank() == 2 && x.shape[1] == w.shape[1], kernel,
           "expects x [tokens, hidden] and w [vocabulary, hidden]");
   int64_t tokens = x.shape[0], hidden = x.shape[1], columns = w.shape[0];
@@ -170,8 +169,8 @@ double crossEntropy(KernelContext &ctx, const ConstTensor &logits, const Integer
 }
 
 void crossEntropyGrad(KernelContext &, float dloss, const ConstTensor &logits,
-                      const Integers &labels, const VocabularySlice &vocabulary,
-                      double denominator, const ConstTensor &logSumExp, const Tensor &dlogits) {
+                      const Integers &labels, const VocabularySlice &vocabulary, double denominator,
+                      const ConstTensor &logSumExp, const Tensor &dlogits) {
   requireContiguous("crossEntropyGrad", logits, logSumExp, dlogits);
   require(logits.rank() == 2 && logSumExp.numel() == logits.shape[0] &&
               dlogits.shape == logits.shape,

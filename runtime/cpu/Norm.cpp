@@ -68,8 +68,7 @@ void layerNorm(KernelContext &, const ConstTensor &x, const ConstTensor &w, cons
                double epsilon, const Tensor &y, const Tensor &mean, const Tensor &rstd) {
   requireContiguous("layerNorm", x, w, b, y, mean, rstd);
   NormRows shape("layerNorm", x, mean, w);
-  require(x.shape == y.shape && mean.numel() == rstd.numel() &&
-              (!b || b.numel() == shape.columns),
+  require(x.shape == y.shape && mean.numel() == rstd.numel() && (!b || b.numel() == shape.columns),
           "layerNorm", "expects operands and results that fit");
   for (int64_t row = 0; row < shape.rows; ++row) {
     const float *in = x.data + row * shape.columns;

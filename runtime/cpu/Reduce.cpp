@@ -15,8 +15,7 @@
 namespace colrow {
 namespace {
 
-template <typename T>
-using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+template <typename T> using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
 template <typename T> struct Sum {
   using Accumulator = Wide<T>;

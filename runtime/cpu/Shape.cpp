@@ -18,8 +18,8 @@ struct SlicePlace {
   int64_t offset = 0;
   Strides strides;
 
-  SlicePlace(const char *kernel, const Shape &whole, const Strides &wholeStrides,
-             const Shape &part, const Dims &starts, const Dims &limits, const Dims &steps) {
+  SlicePlace(const char *kernel, const Shape &whole, const Strides &wholeStrides, const Shape &part,
+             const Dims &starts, const Dims &limits, const Dims &steps) {
     int rank = whole.rank();
     require(part.rank() == rank && starts.rank() == rank && limits.rank() == rank &&
                 steps.rank() == rank,
@@ -31,8 +31,8 @@ struct SlicePlace {
       require(part[i] == (count > 0 ? count : 0), kernel,
               "expects starts, limits and steps that give the shape of the slice");
       int64_t final = starts[i] + (part[i] - 1) * steps[i];
-      require(part[i] == 0 || (starts[i] >= 0 && starts[i] < whole[i] && final >= 0 &&
-                               final < whole[i]),
+      require(part[i] == 0 ||
+                  (starts[i] >= 0 && starts[i] < whole[i] && final >= 0 && final < whole[i]),
               kernel, "expects a slice inside its operand");
       offset += starts[i] * wholeStrides[i];
       strides.append(steps[i] * wholeStrides[i]);

@@ -36,15 +36,13 @@ struct AttentionForm {
 /// The probabilities of one head are in scratch, never more.
 ///
 /// A query that sees nothing gives NaN, as a softmax over -infinity does.
-void attention(KernelContext &ctx, const ConstTensor &q, const ConstTensor &k,
-               const ConstTensor &v, const AttentionForm &form, const Tensor &out,
-               const Tensor &logSumExp);
+void attention(KernelContext &ctx, const ConstTensor &q, const ConstTensor &k, const ConstTensor &v,
+               const AttentionForm &form, const Tensor &out, const Tensor &logSumExp);
 
 /// The gradient: dq, dk, dv (shapes of q, k, v, may be strided) are overwritten. Probabilities are
 /// computed again from the scores and `logSumExp`, the dropped ones are the same.
 void attentionGrad(KernelContext &ctx, const ConstTensor &dout, const ConstTensor &q,
                    const ConstTensor &k, const ConstTensor &v, const ConstTensor &logSumExp,
-                   const AttentionForm &form, const Tensor &dq, const Tensor &dk,
-                   const Tensor &dv);
+                   const AttentionForm &form, const Tensor &dq, const Tensor &dk, const Tensor &dv);
 
 } // namespace colrow

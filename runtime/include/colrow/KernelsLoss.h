@@ -21,8 +21,8 @@ class Communicator; // colrow/Rank.h
 
 /// Which part of the vocabulary is here, and who has the rest.
 struct VocabularySlice {
-  IndexMap map;                  ///< this rank's part of the stored vocabulary
-  int64_t valid;                 ///< size of the vocabulary; stored elements from there on are padding
+  IndexMap map;  ///< this rank's part of the stored vocabulary
+  int64_t valid; ///< size of the vocabulary; stored elements from there on are padding
   Communicator *ranks = nullptr; ///< the ranks it is cut over; null if it is whole
   int64_t ignoreLabel = -100;
 };
@@ -30,12 +30,11 @@ struct VocabularySlice {
 /// Cross entropy of logits [t, v] and labels [t], v being the slice's size. `logSumExp` [t], over
 /// the whole vocabulary, is left for the gradient. Padding is not read.
 double crossEntropy(KernelContext &ctx, const ConstTensor &logits, const Integers &labels,
-                    const VocabularySlice &vocabulary, double denominator,
-                    const Tensor &logSumExp);
+                    const VocabularySlice &vocabulary, double denominator, const Tensor &logSumExp);
 /// dlogits = dloss times the gradient of the loss; 0 for padding. `dlogits` may be `logits`.
 void crossEntropyGrad(KernelContext &ctx, float dloss, const ConstTensor &logits,
-                      const Integers &labels, const VocabularySlice &vocabulary,
-                      double denominator, const ConstTensor &logSumExp, const Tensor &dlogits);
+                      const Integers &labels, const VocabularySlice &vocabulary, double denominator,
+                      const ConstTensor &logSumExp, const Tensor &dlogits);
 
 /// Bytes of logits that the functions below have in scratch at one time, at most (but always those
 /// of one token).

@@ -14,9 +14,8 @@ namespace colrow {
 
 /// y = (x - mean) * rstd * w + b, with rstd = 1 / sqrt(variance + epsilon). Leaves the row's mean
 /// and rstd for the gradient.
-void layerNorm(KernelContext &ctx, const ConstTensor &x, const ConstTensor &w,
-               const ConstTensor &b, double epsilon, const Tensor &y, const Tensor &mean,
-               const Tensor &rstd);
+void layerNorm(KernelContext &ctx, const ConstTensor &x, const ConstTensor &w, const ConstTensor &b,
+               double epsilon, const Tensor &y, const Tensor &mean, const Tensor &rstd);
 /// dx, dw and db are overwritten; dw and db may be absent. `dx` may be `dy`.
 void layerNormGrad(KernelContext &ctx, const ConstTensor &dy, const ConstTensor &x,
                    const ConstTensor &w, const ConstTensor &mean, const ConstTensor &rstd,
@@ -27,7 +26,6 @@ void rmsNorm(KernelContext &ctx, const ConstTensor &x, const ConstTensor &w, dou
              const Tensor &y, const Tensor &rstd);
 /// dx and dw are overwritten; dw may be absent. `dx` may be `dy`.
 void rmsNormGrad(KernelContext &ctx, const ConstTensor &dy, const ConstTensor &x,
-                 const ConstTensor &w, const ConstTensor &rstd, const Tensor &dx,
-                 const Tensor &dw);
+                 const ConstTensor &w, const ConstTensor &rstd, const Tensor &dx, const Tensor &dw);
 
 } // namespace colrow

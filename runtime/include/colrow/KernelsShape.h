@@ -36,8 +36,8 @@ template <typename T>
 void slice(KernelContext &ctx, const ConstView<T> &in, const Dims &starts, const Dims &limits,
            const Dims &steps, const View<T> &out);
 
-/// `steps[d] - 1` elements of `value` between neighbours, then `low[d]` before and `high[d]` behind,
-/// none of them negative. With value 0 it is the transpose of slice with these steps.
+/// `steps[d] - 1` elements of `value` between neighbours, then `low[d]` before and `high[d]`
+/// behind, none of them negative. With value 0 it is the transpose of slice with these steps.
 template <typename T>
 void pad(KernelContext &ctx, const ConstView<T> &in, const Dims &low, const Dims &high,
          const Dims &steps, typename ConstViewOf<T>::Value value, const View<T> &out);

@@ -2,8 +2,9 @@
 //
 // Some kernels must know which part of a cut dimension this rank holds: iota, lookups in a cut
 // table, masks of padding, dropout (random bits are a function of the global element index), the
-// loss over a cut vocabulary. They take an IndexMap for one dimension or Slices for all: the maps of
-// Layout.h worked out once, so that kernels walk runs of memory rather than divide for each element.
+// loss over a cut vocabulary. They take an IndexMap for one dimension or Slices for all: the maps
+// of Layout.h worked out once, so that kernels walk runs of memory rather than divide for each
+// element.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -62,21 +62,36 @@ TEST(Activation, GeluTanh) {
 TEST(Activation, Silu) {
   KernelContext ctx;
   check([&](ConstTensor x, Tensor y) { silu(ctx, x, y); },
-        [&](ConstTensor dy, ConstTensor x, Tensor dx) { siluGrad(ctx, dy, x, dx); },
-        siluReference);
+        [&](ConstTensor dy, ConstTensor x, Tensor dx) { siluGrad(ctx, dy, x, dx); }, siluReference);
 }
 
 TEST(Math, EqualsDoubleAcrossTheRange) {
+  double worstExp = 0, worstTanh = 0, worstErf = 0;
+  for (double x = -88; x <= 88.7; x += 0.00137) {
+    float f = float(x);
+    double exact = double(f);
+    if (x > -87.3)
+      worstExp = std::max(worstExp, std::abs(double(math::exp(f)) / std::exp(exact) - 1));
+    worstTanh = std::max(worstTanh, std::abs(double(math::tanh(f)) - std::tanh(exact)));
+    worstErf = std::max(worstErf, std::abs(double(math::erf(f)) - std::erf(exact)));
+  }
+  EXPECT_LT(worstExp, 2e-7);
+  EXPECT_LT(worstTanh, 2e-7);
+  EXPECT_LT(worstErf, 2e-7);
+  for (float x = 1e-30f; x < 1; x *= 1.37f) // small ones keep their relative precision
+    for (float f : {x, -x}) {
+      EXPECT_NEAR(math::tanh(f), std::tanh(double(f)), 3e-7 * double(x));
+      EXPECT_NEAR(math::erf(f), std::erf(double(f)), 3e-7 * double(x));
+      EXPECT_NEAR(math::exp(f) - 1, std::expm1(double(f)), 2e-7 * (1 + double(x)));
+    }
   for (double x = -30; x <= 30; x += 0.0371) {
     float f = float(x);
     double exact = double(f);
-    EXPECT_NEAR(math::exp(f), std::exp(exact), 3e-7 * std::exp(exact));
-    EXPECT_NEAR(math::tanh(f), std::tanh(exact), 2e-7);
-    EXPECT_NEAR(math::erf(f), std::erf(exact), 2e-7);
     EXPECT_NEAR(math::sigmoid(f), 1 / (1 + std::exp(-exact)), 2e-7);
     EXPECT_NEAR(math::softplus(f), std::log1p(std::exp(exact)), 3e-7 * std::max(1.0, exact));
-    if (x > 0)
+    if (x > 0) {
       EXPECT_NEAR(math::rsqrt(f), 1 / std::sqrt(exact), 3e-7 / std::sqrt(exact));
+    }
   }
 }
 
@@ -84,7 +99,9 @@ TEST(Math, InfinitiesAndNaN) {
   float inf = INFINITY, nan = NAN;
   EXPECT_EQ(math::exp(-inf), 0.0f);
   EXPECT_EQ(math::exp(inf), inf);
+  EXPECT_EQ(math::exp(0.0f), 1.0f);
   EXPECT_EQ(math::exp(-200.0f), 0.0f);
+  EXPECT_NEAR(math::exp(88.7f), std::exp(double(88.7f)), 1e32);
   EXPECT_EQ(math::exp(200.0f), inf);
   EXPECT_TRUE(std::isnan(math::exp(nan)));
   EXPECT_EQ(math::tanh(inf), 1.0f);

@@ -60,18 +60,20 @@ struct Passes {
 
 /// Forward and backward of contiguous operands.
 Passes run(const Sizes &n, const Owned<float> &q, const Owned<float> &k, const Owned<float> &v,
-        const Owned<float> &dout, const AttentionForm &form) {
+           const Owned<float> &dout, const AttentionForm &form) {
   KernelContext ctx;
   Passes r{Owned<float>({n.b, n.h, n.s, n.e}, NAN), Owned<float>({n.b, n.h, n.s}, NAN),
-        Owned<float>(q.shape, NAN), Owned<float>(k.shape, NAN), Owned<float>(v.shape, NAN)};
+           Owned<float>(q.shape, NAN), Owned<float>(k.shape, NAN), Owned<float>(v.shape, NAN)};
   attention(ctx, q, k, v, form, r.out, r.logSumExp);
   attentionGrad(ctx, dout, q, k, v, r.logSumExp, form, r.dq, r.dk, r.dv);
   return r;
 }
 
 void check(const Sizes &n, bool causal, int64_t offset, const Shape *maskShape, double rate) {
-  Owned<float> q = randomTensor({n.b, n.h, n.s, n.d}, 1), k = randomTensor({n.b, n.hk, n.t, n.d}, 2);
-  Owned<float> v = randomTensor({n.b, n.hk, n.t, n.e}, 3), dout = randomTensor({n.b, n.h, n.s, n.e}, 4);
+  Owned<float> q = randomTensor({n.b, n.h, n.s, n.d}, 1),
+               k = randomTensor({n.b, n.hk, n.t, n.d}, 2);
+  Owned<float> v = randomTensor({n.b, n.hk, n.t, n.e}, 3),
+               dout = randomTensor({n.b, n.h, n.s, n.e}, 4);
   Reference reference{n};
   AttentionForm form;
   form.scale = 1.7f;
@@ -124,8 +126,11 @@ void check(const Sizes &n, bool causal, int64_t offset, const Shape *maskShape, 
 }
 
 TEST(Attention, EqualsNaiveAndItsGradientTheSlope) {
-  const Sizes sizes[] = {{1, 1, 1, 1, 1, 1, 1}, {2, 3, 3, 5, 5, 4, 4}, {2, 4, 2, 7, 7, 8, 8},
-                         {1, 6, 1, 3, 9, 5, 2}, {1, 2, 2, 17, 17, 9, 9}};
+  const Sizes sizes[] = {{1, 1, 1, 1, 1, 1, 1},
+                         {2, 3, 3, 5, 5, 4, 4},
+                         {2, 4, 2, 7, 7, 8, 8},
+                         {1, 6, 1, 3, 9, 5, 2},
+                         {1, 2, 2, 17, 17, 9, 9}};
   for (const Sizes &n : sizes) {
     check(n, false, 0, nullptr, 0);
     check(n, true, n.t - n.s, nullptr, 0);
@@ -177,7 +182,7 @@ TEST(Attention, StridedOperands) {
     return copy;
   };
   Passes r = run(n, contiguous(third(fused, 0)), contiguous(third(fused, 1)),
-              contiguous(third(fused, 2)), contiguous(outside(dout)), form);
+                 contiguous(third(fused, 2)), contiguous(outside(dout)), form);
   expectNear(contiguous(outside(out)).values, toDouble(r.out.values), 1e-6);
   expectNear(contiguous(third(dfused, 0)).values, toDouble(r.dq.values), 2e-6);
   expectNear(contiguous(third(dfused, 1)).values, toDouble(r.dk.values), 2e-6);

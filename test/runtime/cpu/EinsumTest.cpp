@@ -81,32 +81,32 @@ void check(KernelContext &ctx, const std::string &text, const Sizes &sizes) {
 }
 
 const char *const equations[] = {
-    "ti,io->to",           // linear
-    "ti,oi->to",           // linear, torch's weight
-    "to,io->ti",           // gradient of its input
-    "ti,to->io",           // gradient of its weight
-    "ti,to->oi",           //
-    "bsi,io->bso",         // the same with batch and sequence apart
-    "bsi,bso->io",         //
-    "bsi,io->sbo",         // rows that do not merge
-    "sbi,bso->io",         // sums that do not merge
-    "bshd,bthd->bhst",     // scores, heads inside
-    "bhst,bthd->bshd",     // values
-    "bhst,bshd->bthd",     // gradient of the values
-    "bhsd,bhdt->bhst",     // scores, heads outside
-    "bhst,bhtd->bhsd",     //
-    "bshd,hdo->bso",       // output projection by heads
-    "bhsd,hdo->bso",       // two sums that do not merge
-    "sh,h->s",             // matrix times vector
-    "h,sh->s",             //
-    "k,k->",               // dot product
-    "m,n->mn",             // outer product
-    "bm,bm->bm",           // batch only
-    "bmk,bk->bm",          //
-    "abm,ban->mnab",       // columns of the result far apart
-    "kab,kcd->bdac",       // everything interleaved
-    "akbl,lckd->cadb",     //
-    "amk,kn->nam",         // transposed result
+    "ti,io->to",       // linear
+    "ti,oi->to",       // linear, torch's weight
+    "to,io->ti",       // gradient of its input
+    "ti,to->io",       // gradient of its weight
+    "ti,to->oi",       //
+    "bsi,io->bso",     // the same with batch and sequence apart
+    "bsi,bso->io",     //
+    "bsi,io->sbo",     // rows that do not merge
+    "sbi,bso->io",     // sums that do not merge
+    "bshd,bthd->bhst", // scores, heads inside
+    "bhst,bthd->bshd", // values
+    "bhst,bshd->bthd", // gradient of the values
+    "bhsd,bhdt->bhst", // scores, heads outside
+    "bhst,bhtd->bhsd", //
+    "bshd,hdo->bso",   // output projection by heads
+    "bhsd,hdo->bso",   // two sums that do not merge
+    "sh,h->s",         // matrix times vector
+    "h,sh->s",         //
+    "k,k->",           // dot product
+    "m,n->mn",         // outer product
+    "bm,bm->bm",       // batch only
+    "bmk,bk->bm",      //
+    "abm,ban->mnab",   // columns of the result far apart
+    "kab,kcd->bdac",   // everything interleaved
+    "akbl,lckd->cadb", //
+    "amk,kn->nam",     // transposed result
 };
 
 TEST(Einsum, EqualsNaiveLoops) {
@@ -157,8 +157,8 @@ TEST(Einsum, LargeProducts) {
   KernelContext ctx;
   check(ctx, "ti,io->to", {{'t', 130}, {'i', 257}, {'o', 67}});
   check(ctx, "ti,oi->to", {{'t', 64}, {'i', 300}, {'o', 503}});
-  check(ctx, "bsi,io->sbo", {{'b', 3}, {'s', 71}, {'i', 67}, {'o', 80}});    // loop over b
-  check(ctx, "sbi,bso->io", {{'b', 3}, {'s', 71}, {'i', 67}, {'o', 80}});    // summed loop
+  check(ctx, "bsi,io->sbo", {{'b', 3}, {'s', 71}, {'i', 67}, {'o', 80}}); // loop over b
+  check(ctx, "sbi,bso->io", {{'b', 3}, {'s', 71}, {'i', 67}, {'o', 80}}); // summed loop
   check(ctx, "bhsd,hdo->bso", {{'b', 2}, {'h', 3}, {'s', 65}, {'d', 64}, {'o', 70}});
   check(ctx, "bshd,bthd->bhst", {{'b', 2}, {'h', 3}, {'s', 65}, {'t', 33}, {'d', 16}});
   check(ctx, "k,k->", {{'k', 5000}});

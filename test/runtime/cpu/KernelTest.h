@@ -92,8 +92,9 @@ inline void expectNear(const std::vector<float> &got, const std::vector<double> 
   for (size_t i = 0; i < got.size(); ++i) {
     if (std::isnan(reference[i]) || std::isinf(reference[i])) {
       ASSERT_EQ(std::isnan(got[i]), std::isnan(reference[i])) << what << " at " << i;
-      if (std::isinf(reference[i]))
+      if (std::isinf(reference[i])) {
         ASSERT_EQ(double(got[i]), reference[i]) << what << " at " << i;
+      }
       continue;
     }
     ASSERT_NEAR(got[i], reference[i], tolerance * std::max(1.0, std::abs(reference[i])))
@@ -102,8 +103,9 @@ inline void expectNear(const std::vector<float> &got, const std::vector<double> 
 }
 
 /// The derivative of f at x by central differences in double, for every element of x.
-inline std::vector<double> numericGradient(const std::function<double(const std::vector<double> &)> &f,
-                                           std::vector<double> x, double step = 1e-5) {
+inline std::vector<double>
+numericGradient(const std::function<double(const std::vector<double> &)> &f, std::vector<double> x,
+                double step = 1e-5) {
   std::vector<double> gradient(x.size());
   for (size_t i = 0; i < x.size(); ++i) {
     double at = x[i];

@@ -71,8 +71,8 @@ struct Result {
 };
 
 /// Loss and gradients of the fused kernel on `cut.ranks` ranks; dw is added to `before`.
-Result compute(const Problem &p, const Cut &cut, int64_t chunkBytes, int beta = 0,
-               float before = 0, bool transposedWeight = false) {
+Result compute(const Problem &p, const Cut &cut, int64_t chunkBytes, int beta = 0, float before = 0,
+               bool transposedWeight = false) {
   Result result;
   size_t ranks = size_t(cut.ranks);
   result.losses.resize(2 * ranks);
@@ -95,8 +95,8 @@ Result compute(const Problem &p, const Cut &cut, int64_t chunkBytes, int beta = 
         for (int64_t j = 0; j < p.hidden; ++j)
           w[j * rows + i] = p.w[vocabulary.map.globalIndex(i) * p.hidden + j];
     }
-    result.losses[me] = linearCrossEntropy(ctx, p.x, weight, p.labels, vocabulary, p.denominator,
-                                           chunkBytes);
+    result.losses[me] =
+        linearCrossEntropy(ctx, p.x, weight, p.labels, vocabulary, p.denominator, chunkBytes);
     result.losses[ranks + me] = linearCrossEntropyGrad(
         ctx, p.x, weight, p.labels, vocabulary, p.denominator, dx, dWeight, beta, chunkBytes);
     for (int64_t i = 0; i < rows; ++i)
@@ -118,8 +118,8 @@ std::vector<float> toFloat(const std::vector<double> &values) {
 const Cut cuts[] = {{"tp", 1, 1, 1}, {"tp", 2, 1, 1}, {"tp", 4, 1, 1}, {"tp", 2, 2, 1}};
 
 TEST(LinearCrossEntropy, EqualsNaiveAndItsGradientTheSlope) {
-  for (const Problem &p : {Problem(7, 3, 16, 13), Problem(1, 2, 8, 8), Problem(5, 4, 8, 1),
-                           Problem(0, 3, 8, 5)}) {
+  for (const Problem &p :
+       {Problem(7, 3, 16, 13), Problem(1, 2, 8, 8), Problem(5, 4, 8, 1), Problem(0, 3, 8, 5)}) {
     std::vector<double> xs = toDouble(p.x.values), ws = toDouble(p.w.values);
     auto ofX = [&](const std::vector<double> &at) { return p.lossOf(p.logits(at, ws)); };
     auto ofW = [&](const std::vector<double> &at) { return p.lossOf(p.logits(xs, at)); };

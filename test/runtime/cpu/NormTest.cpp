@@ -30,8 +30,8 @@ struct Case {
   Shape x, statistics;
   int64_t columns;
 };
-const Case cases[] = {{{3, 5}, {3}, 5},       {{2, 3, 16}, {2, 3}, 16}, {{1, 37}, {1, 1}, 37},
-                      {{7, 1}, {7}, 1},       {{0, 8}, {0}, 8},         {{4, 3, 5}, {4}, 15}};
+const Case cases[] = {{{3, 5}, {3}, 5}, {{2, 3, 16}, {2, 3}, 16}, {{1, 37}, {1, 1}, 37},
+                      {{7, 1}, {7}, 1}, {{0, 8}, {0}, 8},         {{4, 3, 5}, {4}, 15}};
 
 TEST(LayerNorm, EqualsNaiveAndItsGradientTheSlope) {
   KernelContext ctx;

@@ -69,8 +69,8 @@ TEST(AdamW, ScalarsFromATensor) {
   StepScalars scalars;
   scalars.step = 3;
   AdamWScalars given(scalars);
-  Owned<float> seven({7}, std::vector<float>{1e-3f, 0.9f, 0.95f, 1e-8f, 0.01f, 1 - 0.6561f,
-                                             1 - 0.81450625f});
+  Owned<float> seven(
+      {7}, std::vector<float>{1e-3f, 0.9f, 0.95f, 1e-8f, 0.01f, 1 - 0.6561f, 1 - 0.81450625f});
   AdamWScalars read{ConstTensor(seven)};
   EXPECT_FLOAT_EQ(float(read.learningRate), float(given.learningRate));
   EXPECT_FLOAT_EQ(float(read.beta1), float(given.beta1));

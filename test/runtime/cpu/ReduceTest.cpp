@@ -11,8 +11,8 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <typename Combine>
-std::vector<double> naive(const Owned<float> &in, const std::vector<int64_t> &axes,
-                          double neutral, const Combine &combine, Shape &outShape) {
+std::vector<double> naive(const Owned<float> &in, const std::vector<int64_t> &axes, double neutral,
+                          const Combine &combine, Shape &outShape) {
   outShape = in.shape;
   for (int64_t axis : axes)
     outShape[int(axis)] = 1;
@@ -36,8 +36,8 @@ Dims dimsOf(const std::vector<int64_t> &values) {
 
 TEST(Reduce, EqualsNaiveLoops) {
   KernelContext ctx;
-  const Shape shapes[] = {{7}, {1}, {3, 5}, {17, 9}, {2, 3, 4}, {5, 1, 13}, {2, 3, 5, 7},
-                          {4, 0, 3}, {0}, {33, 65}};
+  const Shape shapes[] = {{7},        {1},          {3, 5},    {17, 9}, {2, 3, 4},
+                          {5, 1, 13}, {2, 3, 5, 7}, {4, 0, 3}, {0},     {33, 65}};
   for (const Shape &shape : shapes) {
     Owned<float> in = randomTensor(shape);
     for (int subset = 0; subset < 1 << shape.rank(); ++subset) {
@@ -52,10 +52,14 @@ TEST(Reduce, EqualsNaiveLoops) {
         kernel(ctx, in.view(), dimsOf(axes), out.view());
         expectNear(out.values, expected, 1e-6, what);
       };
-      run(reduceSum<float>, 0, [](double x, double y) { return x + y; }, "sum");
-      run(reduceProd<float>, 1, [](double x, double y) { return x * y; }, "prod");
-      run(reduceMax<float>, -infinity, [](double x, double y) { return std::max(x, y); }, "max");
-      run(reduceMin<float>, infinity, [](double x, double y) { return std::min(x, y); }, "min");
+      run(
+          reduceSum<float>, 0, [](double x, double y) { return x + y; }, "sum");
+      run(
+          reduceProd<float>, 1, [](double x, double y) { return x * y; }, "prod");
+      run(
+          reduceMax<float>, -infinity, [](double x, double y) { return std::max(x, y); }, "max");
+      run(
+          reduceMin<float>, infinity, [](double x, double y) { return std::min(x, y); }, "min");
     }
   }
 }

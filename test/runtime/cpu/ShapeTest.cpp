@@ -18,8 +18,8 @@ Owned<float> counted(const Shape &shape) {
 
 TEST(Transpose, EveryPermutation) {
   KernelContext ctx;
-  for (const Shape &shape : {Shape{2, 3, 5, 7}, Shape{1, 20, 33, 2}, Shape{19, 1, 1, 40},
-                             Shape{3, 0, 2, 2}}) {
+  for (const Shape &shape :
+       {Shape{2, 3, 5, 7}, Shape{1, 20, 33, 2}, Shape{19, 1, 1, 40}, Shape{3, 0, 2, 2}}) {
     Owned<float> in = counted(shape);
     std::vector<int64_t> order{0, 1, 2, 3};
     do {
@@ -41,9 +41,10 @@ TEST(Transpose, EveryPermutation) {
 
 TEST(BroadcastTo, NumpyRule) {
   KernelContext ctx;
-  const std::pair<Shape, Shape> cases[] = {{{}, {3, 4}},       {{1}, {5}},       {{7}, {3, 7}},
-                                           {{3, 1}, {3, 19}},  {{2, 1, 5}, {2, 3, 5}},
-                                           {{1, 3, 1}, {2, 3, 4}}, {{1, 1}, {0, 3}}};
+  const std::pair<Shape, Shape> cases[] = {{{}, {3, 4}},           {{1}, {5}},
+                                           {{7}, {3, 7}},          {{3, 1}, {3, 19}},
+                                           {{2, 1, 5}, {2, 3, 5}}, {{1, 3, 1}, {2, 3, 4}},
+                                           {{1, 1}, {0, 3}}};
   for (auto &[from, to] : cases) {
     Owned<float> in = counted(from), out(to, -1);
     broadcastTo(ctx, in, out.view());
@@ -101,8 +102,10 @@ TEST(Pad, AroundAndBetween) {
     Shape padded;
   };
   const Case cases[] = {
-      {{2, 3}, {1, 0}, {1, 3}, {1, 1}, {4, 6}}, {{4}, {2}, {1}, {3}, {13}},
-      {{2, 1, 3}, {0, 2, 1}, {0, 0, 2}, {4, 5, 2}, {5, 3, 8}}, {{0, 2}, {1, 0}, {1, 0}, {3, 1}, {2, 2}},
+      {{2, 3}, {1, 0}, {1, 3}, {1, 1}, {4, 6}},
+      {{4}, {2}, {1}, {3}, {13}},
+      {{2, 1, 3}, {0, 2, 1}, {0, 0, 2}, {4, 5, 2}, {5, 3, 8}},
+      {{0, 2}, {1, 0}, {1, 0}, {3, 1}, {2, 2}},
       {{3, 2}, {0, 0}, {0, 0}, {1, 1}, {3, 2}},
   };
   for (const Case &c : cases) {

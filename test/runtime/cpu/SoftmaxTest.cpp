@@ -27,8 +27,8 @@ std::vector<double> reference(const std::vector<double> &x, const Shape &shape, 
 
 TEST(Softmax, EqualsNaiveAndItsGradientTheSlope) {
   KernelContext ctx;
-  for (const Shape &shape : {Shape{1}, Shape{17}, Shape{2, 3, 5}, Shape{5, 1}, Shape{3, 33},
-                             Shape{0, 4}, Shape{4, 0}})
+  for (const Shape &shape :
+       {Shape{1}, Shape{17}, Shape{2, 3, 5}, Shape{5, 1}, Shape{3, 33}, Shape{0, 4}, Shape{4, 0}})
     for (int axis = 0; axis < shape.rank(); ++axis) {
       Owned<float> x = randomTensor(shape, 1), dy = randomTensor(shape, 2);
       for (float &value : x.values)
