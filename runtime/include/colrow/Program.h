@@ -28,7 +28,8 @@ struct InitRule {
 /// A trainable tensor of the model, under the user's name.
 struct ParameterInfo {
   std::string name;                    ///< torch name where known, else the ONNX name
-  std::vector<std::string> aliases;    ///< other names of the same parameter (ties)
+  std::vector<std::string> aliases;    ///< other torch names of the same parameter (ties);
+                                       ///< checkpoints hold it under each
   std::vector<DimSlice> dims;          ///< storage: global sizes with padding, and the cuts
   std::vector<int64_t> valid;          ///< global shape without padding; padding is and stays zero
   bool decay = false;                  ///< weight decay applies (two or more dimensions)

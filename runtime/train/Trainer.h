@@ -1,0 +1,13 @@
+//===- Trainer.h - the training loop ---------------------------------------===//
+#pragma once
+
+#include "Options.h"
+
+namespace colrow {
+
+/// `trainer train`: trains on all ranks of the program's grid and writes the run folder. Throws
+/// Error for bad input, and when the loss is no longer a number.
+void runTraining(const GeneratedProgram &generated, const TrainOptions &options,
+                 const Console &console);
+
+} // namespace colrow

@@ -1,0 +1,133 @@
+#include "TrainFixture.h"
+
+using namespace colrow;
+
+namespace {
+
+struct ErrorsTest : TrainFixture {
+  /// The message of a run that must fail with exit code 1, without its "error: " and newline.
+  std::string fail(const std::vector<std::string> &more, const ProgramInfo *info = nullptr,
+                   const bigram::Shape &shape = {2}) const {
+    std::vector<std::string> all = {"train", "--steps", "5"};
+    all.insert(all.end(), more.begin(), more.end());
+    if (std::find(all.begin(), all.end(), "--out") == all.end())
+      all.insert(all.end(), {"--out", path("run")});
+    ProgramInfo own = bigram::makeInfo(shape);
+    Result result = runWith(shape, info ? *info : own, all);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_EQ(result.err.substr(0, 7), "error: ");
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    return result.err.substr(7, result.err.size() - 8);
+  }
+};
+
+} // namespace
+
+TEST_F(ErrorsTest, Data) {
+  EXPECT_EQ(fail({"--init", "--data", "/no/file"}),
+            "cannot read '/no/file': no such file or directory");
+  std::string data = path("short.txt");
+  writeTextFile(data, "short");
+  EXPECT_EQ(fail({"--init", "--data", data}),
+            "'" + data + "' holds 5 tokens, but one batch of 4 rows of 16 needs 65; give more "
+            "data, or compile with a smaller --batch or --sequence");
+  EXPECT_EQ(fail({"--init", "--data", writeText(), "--eval-data", data}),
+            "'" + data + "' holds 5 tokens, but one batch of 4 rows of 16 needs 65; give more "
+            "data, or compile with a smaller --batch or --sequence");
+  EXPECT_FALSE(std::filesystem::exists(path("run")));
+  bigram::Shape small{1, 100};
+  EXPECT_EQ(fail({"--init", "--data", data}, nullptr, small),
+            "'" + data + "' is text, whose bytes need a vocabulary of 256, but the model's has "
+            "100; give a .bin file of its own tokens");
+  std::vector<uint16_t> tokens(100, 3);
+  tokens[98] = 258;
+  OutputFile file(path("bad.bin"));
+  file.write(tokens.data(), 200);
+  file.commit();
+  EXPECT_EQ(fail({"--init", "--data", path("bad.bin")}),
+            "'" + path("bad.bin") + "': token 258 at position 98 is not below 258, the model's "
+            "vocabulary; is it uint16 tokens of this model's tokenizer?");
+}
+
+TEST_F(ErrorsTest, NoLabelCounts) {
+  writeTextFile(path("a.txt"), std::string(500, 'a'));
+  EXPECT_EQ(fail({"--init", "--data", path("a.txt"), "--ignore-token", "97"}),
+            "step 1 has no label that counts: all are the ignored token");
+}
+
+TEST_F(ErrorsTest, Weights) {
+  std::string data = writeText();
+  EXPECT_EQ(fail({"--data", data}), "this trainer of 'bigram.onnx' came without weights; give "
+                                    "--weights FILE, or --init to start from scratch");
+  EXPECT_EQ(fail({"--data", data, "--weights", "/no/file"}),
+            "cannot read '/no/file': no such file or directory");
+  EXPECT_EQ(fail({"--data", data, "--weights", data}).substr(0, data.size() + 46),
+            "'" + data + "' is not a valid safetensors file: its header");
+}
+
+TEST_F(ErrorsTest, OutputFolder) {
+  std::string data = writeText();
+  EXPECT_EQ(fail({"--init", "--data", data, "--out", "/proc/colrow/run"}),
+            "cannot make the folder '/proc/colrow/run': no such file or directory");
+  EXPECT_EQ(fail({"--init", "--data", data, "--out", data}),
+            "cannot write into '" + data + "': not a folder");
+}
+
+TEST_F(ErrorsTest, LossThatIsNoNumber) {
+  std::vector<std::string> options = {"--init", "--data", writeText(), "--clip", "0", "--lr",
+                                      "1e300"};
+  EXPECT_EQ(fail(options), "the loss is nan at step 2; try a smaller --lr or a longer --warmup "
+                           "(no checkpoint was written before)");
+  EXPECT_EQ(losses("run").size(), 1u);
+  options.insert(options.end(), {"--save-every", "1"});
+  EXPECT_EQ(fail(options), "the loss is nan at step 2; try a smaller --lr or a longer --warmup "
+                           "(the last checkpoint is '" +
+                               path("run/step-000001.safetensors") + "')");
+  EXPECT_TRUE(std::filesystem::exists(path("run/step-000001.safetensors")));
+  EXPECT_FALSE(std::filesystem::exists(path("run/final.safetensors")));
+}
+
+// The loss is still finite where its gradient is not: the update must not be saved.
+TEST_F(ErrorsTest, GradientThatIsNoNumber) {
+  EXPECT_EQ(fail({"--init", "--data", writeText(), "--clip", "0", "--lr", "1e38", "--save-every",
+                  "1"}),
+            "the gradient norm is nan at step 2; try a smaller --lr or a longer --warmup (the "
+            "last checkpoint is '" +
+                path("run/step-000001.safetensors") + "')");
+  EXPECT_FALSE(std::filesystem::exists(path("run/step-000002.safetensors")));
+  EXPECT_TRUE(metrics("run")[1]["grad_norm"].is_null());
+}
+
+TEST_F(ErrorsTest, ProgramsThatRowsOfTokensCannotTrain) {
+  std::string data = writeText();
+  ProgramInfo info = bigram::makeInfo({2});
+  info.labels = LabelRule::none;
+  EXPECT_EQ(fail({"--init", "--data", data}, &info),
+            "'bigram.onnx' was compiled with an objective other than causal language modelling; "
+            "rows of tokens do not determine its labels");
+  info = bigram::makeInfo({2});
+  info.inputs[1] = {"pixel_values", DType::f32, {4, 3, 8, 8}, 0};
+  EXPECT_EQ(fail({"--init", "--data", data}, &info),
+            "input 'pixel_values' [4, 3, 8, 8] of 'bigram.onnx' does not follow from rows of "
+            "tokens, which is all that training has");
+  info = bigram::makeInfo({2});
+  info.inputs.erase(info.inputs.begin());
+  EXPECT_EQ(fail({"--init", "--data", data}, &info),
+            "'bigram.onnx' has no input for tokens of shape [4, 16]");
+}
+
+TEST_F(ErrorsTest, ARankThatFails) {
+  bigram::Shape shape{2};
+  ProgramInfo info = bigram::makeInfo(shape);
+  GeneratedProgram generated = {info, [&](Rank &rank) {
+                                  if (rank.index() == 1)
+                                    throw std::bad_alloc();
+                                  return bigram::makeProgram(shape, info, rank);
+                                }};
+  std::ostringstream out, err;
+  EXPECT_EQ(trainerMain({"train", "--init", "--data", writeText(), "--steps", "5", "--out",
+                         path("run")},
+                        folder.string(), generated, {out, err, false}),
+            1);
+  EXPECT_EQ(err.str(), "error: out of memory\n");
+}
