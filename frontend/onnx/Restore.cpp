@@ -114,11 +114,11 @@ void ParameterSorter::restoreByOptions() {
   }
   for (const std::string &pattern : options.restoreBias)
     if (!matched.count(pattern)) {
-      std::vector<std::string> list{available.empty() ? "none" : ""};
-      if (!available.empty())
-        list.clear();
+      std::vector<std::string> list;
       for (const auto &[name, all] : available)
         list.push_back(name);
+      if (list.empty())
+        list.push_back("none");
       throw Error(fmt::format("--restore-bias '{}' matches no product without bias in '{}'; those are: {}",
                               pattern, model.path().string(), fmt::join(list, ", ")));
     }
@@ -196,13 +196,22 @@ void ParameterSorter::addBias(int index, Candidate &bias) {
   bias.uses.push_back(use);
 }
 
-/// Parameters that torch's calls use and the graph does not hold.
+/// Parameters that torch has and the graph does not hold.
 void ParameterSorter::reportUnclaimed() {
   for (const std::string &name : calledNames)
     if (!findCandidate(name))
       remark(ParameterRemark::Doubtful, name, -1,
              "is a parameter in torch that the graph does not hold: the exporter folded or dropped it, so "
              "it is not trained");
+  std::vector<std::string> unused;
+  for (const auto &[name, order] : names.parameters())
+    if (!calledNames.count(name) && !findCandidate(name))
+      unused.push_back(name);
+  if (!unused.empty())
+    remark(ParameterRemark::Doubtful, unused.front(), -1,
+           fmt::format("torch has parameters that no node uses: {}; each is unused, or tied to another "
+                       "parameter, which --tie OTHER=NAME tells",
+                       fmt::join(unused, ", ")));
 }
 
 } // namespace colrow

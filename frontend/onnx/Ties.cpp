@@ -55,13 +55,18 @@ void ParameterSorter::merge(Candidate &into, Candidate &from, bool valueIsTransp
 
 /// One parameter that two initializers hold, by the names found for them.
 void ParameterSorter::mergeEqualNames() {
-  std::map<std::string, Candidate *> byName;
+  std::map<std::string, Candidate *> byName; // torch's names and aliases
   for (auto next = candidates.begin(); next != candidates.end();) {
     Candidate &candidate = *next++;
-    auto [place, isNew] = byName.emplace(candidate.parameter.name, &candidate);
-    if (isNew)
+    std::vector<std::string> all = candidate.parameter.aliases;
+    all.push_back(candidate.parameter.name);
+    auto same = std::find_if(all.begin(), all.end(), [&](auto &name) { return byName.count(name); });
+    if (same == all.end()) {
+      for (const std::string &name : all)
+        byName[name] = &candidate;
       continue;
-    Candidate *first = place->second, *second = &candidate;
+    }
+    Candidate *first = byName[*same], *second = &candidate;
     if (first->parameter.transposed && !second->parameter.transposed)
       std::swap(first, second); // the one in torch's orientation stays
     Parameter &p = first->parameter, &q = second->parameter;
@@ -75,7 +80,10 @@ void ParameterSorter::mergeEqualNames() {
              fmt::format("is held by '{}' and by '{}'{}", p.valueName, q.valueName,
                          flips ? ", transposed" : ""));
       merge(*first, *second, q.transposed);
-      place->second = first;
+      for (const std::string &name : all)
+        byName[name] = first;
+      for (const std::string &name : first->parameter.aliases)
+        byName[name] = first;
       continue;
     }
     remark(ParameterRemark::Doubtful, q.valueName, second->uses[0].at.node,
@@ -89,8 +97,8 @@ void ParameterSorter::mergeEqualNames() {
       for (ParameterValue &value : q.values)
         value.transposed = false;
     }
-    place->second = first;
-    byName.emplace(q.name, second);
+    q.aliases.clear();
+    byName[q.valueName] = second;
   }
 }
 
@@ -165,12 +173,18 @@ void ParameterSorter::applyTieOptions() {
     size_t equals = text.find('=');
     if (equals == std::string::npos)
       throw Error(fmt::format("--tie '{}' is not of the form A=B", text));
-    std::string names[] = {text.substr(0, equals), text.substr(equals + 1)};
+    std::string sides[] = {text.substr(0, equals), text.substr(equals + 1)};
     Candidate *found[2];
     for (int i = 0; i < 2; ++i)
-      if (!(found[i] = findCandidate(names[i])))
+      found[i] = findCandidate(sides[i]);
+    if (found[0] && !found[1] && names.isParameter(sides[1])) {
+      found[0]->parameter.aliases.push_back(sides[1]); // known by name only
+      continue;
+    }
+    for (int i = 0; i < 2; ++i)
+      if (!found[i])
         throw Error(fmt::format("--tie '{}': no parameter of '{}' is called '{}'", text,
-                                model.path().string(), names[i]));
+                                model.path().string(), sides[i]));
     if (found[0] == found[1])
       continue;
     Parameter &p = found[0]->parameter, &q = found[1]->parameter;

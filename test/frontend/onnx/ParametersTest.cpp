@@ -87,4 +87,255 @@ INSTANTIATE_TEST_SUITE_P(Models, RealExport,
                            return name;
                          });
 
+//===----------------------------------------------------------------------------------------------===//
+// Small cases
+//===----------------------------------------------------------------------------------------------===//
+
+struct Sorted {
+  ScratchFolder folder;
+  OnnxModel model;
+  ParameterTable table;
+
+  explicit Sorted(Builder b, const ParameterOptions &options = {})
+      : model(OnnxModel::load(b.write(folder))), table(sortParameters(model, options)) {
+    expectSoundGraph(table, model);
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const Parameter &parameter : table.parameters)
+      result.push_back(parameter.name);
+    return result;
+  }
+};
+
+using Names = std::vector<std::string>;
+
+/// An embedding and a head that is its transposed copy, as TorchScript writes them.
+Builder untiedTie() {
+  Builder b;
+  b.input("ids", {"s"}, onnx::TensorProto::INT64).output("logits");
+  b.floats("wte.weight", {3, 2}, {1, 2, 3, 4, 5, 6}).floats("onnx::MatMul_9", {2, 3}, {1, 3, 5, 2, 4, 6});
+  b.node("Gather", "/wte/Gather", {"wte.weight", "ids"}, {"x"});
+  b.node("MatMul", "/head/MatMul", {"x", "onnx::MatMul_9"}, {"logits"});
+  return b;
+}
+
+TEST(Ties, TransposedCopyOfTheEmbedding) {
+  Sorted sorted(untiedTie());
+  ASSERT_EQ(sorted.table.parameters.size(), 1u);
+  const Parameter &p = sorted.table.parameters[0];
+  EXPECT_EQ(p.name, "wte.weight");
+  EXPECT_EQ(p.aliases, Names{"head.weight"});
+  ASSERT_EQ(p.values.size(), 2u);
+  EXPECT_TRUE(p.values[1].transposed);
+  // The head reads a Transpose of the one parameter.
+  const onnx::NodeProto &first = sorted.table.graph.node(0);
+  EXPECT_EQ(first.op_type(), "Transpose");
+  EXPECT_EQ(first.input(0), "wte.weight");
+  EXPECT_EQ(first.output(0), "onnx::MatMul_9");
+  EXPECT_EQ(count(sorted.table, ParameterRemark::Tied), 1);
+}
+
+TEST(Ties, OneDifferentElementIsNoTie) {
+  Builder b = untiedTie();
+  std::string &raw = *b.graph().mutable_initializer(1)->mutable_raw_data();
+  raw[raw.size() - 1] ^= 1;
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(), (Names{"wte.weight", "head.weight"}));
+  EXPECT_EQ(sorted.table.parameters[1].shape, (std::vector<int64_t>{3, 2}));
+  EXPECT_TRUE(sorted.table.parameters[1].transposed);
+
+  // --tie overrides, by torch's name or the file's.
+  for (const char *tie : {"wte.weight=head.weight", "wte.weight=onnx::MatMul_9"}) {
+    Sorted tied(b, {{tie}, {}, {}});
+    ASSERT_EQ(tied.table.parameters.size(), 1u) << tie;
+    EXPECT_TRUE(tied.table.parameters[0].values[1].transposed);
+    EXPECT_EQ(tied.table.parameters[0].aliases, Names{"head.weight"});
+  }
+}
+
+TEST(Ties, Untie) {
+  for (const char *pattern : {"wte.weight", "head.*", "onnx::MatMul_9"})
+    EXPECT_EQ(Sorted(untiedTie(), {{}, {pattern}, {}}).table.parameters.size(), 2u) << pattern;
+  EXPECT_MESSAGE(Sorted(untiedTie(), {{}, {"lm_head*"}, {}}),
+                 "--untie 'lm_head*' matches no tied parameter of '");
+  EXPECT_MESSAGE(Sorted(untiedTie(), {{"a"}, {}, {}}), "--tie 'a' is not of the form A=B");
+  EXPECT_MESSAGE(Sorted(untiedTie(), {{"wte.weight=b"}, {}, {}}), "is called 'b'");
+}
+
+TEST(Ties, ShapesMustFit) {
+  Builder b = untiedTie();
+  b.output("more").floats("w", {2, 5}, std::vector<float>(10, 1.5f));
+  b.node("MatMul", "/more/MatMul", {"x", "w"}, {"more"});
+  EXPECT_MESSAGE(Sorted(b, {{"wte.weight=w"}, {}, {}}),
+                 "--tie 'wte.weight=w': shapes [3, 2] and [2, 5] are neither equal nor transposed");
+}
+
+TEST(Ties, AbsentDataCannotBeCompared) {
+  Builder b;
+  b.input("ids", {"s"}, onnx::TensorProto::INT64).output("logits");
+  b.external("wte.weight", {3, 2}, "gone", "0", "24").external("onnx::MatMul_9", {2, 3}, "gone", "24", "24");
+  b.node("Gather", "/wte/Gather", {"wte.weight", "ids"}, {"x"});
+  b.node("MatMul", "/head/MatMul", {"x", "onnx::MatMul_9"}, {"logits"});
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(), (Names{"wte.weight", "head.weight"}));
+  EXPECT_NE(allRemarks(sorted.table).find("--tie wte.weight=head.weight"), std::string::npos);
+  EXPECT_EQ(Sorted(b, {{"wte.weight=head.weight"}, {}, {}}).table.parameters.size(), 1u);
+}
+
+/// One initializer for an embedding and a head under torch's last name, and the head once more as a
+/// transposed copy: what dynamo writes at static shapes.
+TEST(Ties, DynamoAtStaticShapes) {
+  Builder b(20);
+  b.input("ids", {"3"}, onnx::TensorProto::INT64).output("logits");
+  b.floats("head.weight", {3, 2}, {1, 2, 3, 4, 5, 6}).floats("val_9", {2, 3}, {1, 3, 5, 2, 4, 6});
+  b.node("Gather", "a", {"head.weight", "ids"}, {"x"}).call("emb", "embedding", "%p_head_weight, %ids");
+  b.node("MatMul", "b", {"x", "val_9"}, {"logits"}).call("head", "linear", "%x, %p_head_weight");
+  Sorted sorted(b);
+  ASSERT_EQ(sorted.names(), Names{"emb.weight"});
+  EXPECT_EQ(sorted.table.parameters[0].aliases, Names{"head.weight"});
+  EXPECT_EQ(sorted.table.parameters[0].values.size(), 2u);
+  // One initializer with two uses can be separated, too.
+  Builder shared = b;
+  shared.graph().mutable_node(1)->set_input(1, "t");
+  onnx::NodeProto transpose = shared.graph().node(0);
+  transpose.set_op_type("Transpose");
+  transpose.set_name("c");
+  transpose.clear_input();
+  transpose.add_input("head.weight");
+  transpose.set_output(0, "t");
+  transpose.GetReflection()->MutableUnknownFields(&transpose)->Clear();
+  *shared.graph().add_node() = transpose;
+  shared.call("head", "linear", "%x, %p_head_weight");
+  shared.graph().mutable_node()->SwapElements(1, 2);
+  EXPECT_EQ(Sorted(shared).names(), Names{"emb.weight"});
+  EXPECT_EQ(Sorted(shared, {{}, {"head.weight"}, {}}).names(), (Names{"emb.weight", "head.weight"}));
+}
+
+/// Two norms that share all-ones and all-zeros.
+Builder mergedNorms(bool nodeNames) {
+  Builder b;
+  b.input("x", {"s", "2"}).output("z").floats("w", {2}, {1, 1}).floats("b", {2}, {0, 0});
+  b.node("LayerNormalization", nodeNames ? "/h.0/ln_1/LayerNormalization" : "", {"x", "w", "b"}, {"y"});
+  b.node("LayerNormalization", nodeNames ? "/h.0/ln_2/LayerNormalization" : "", {"y", "w", "b"}, {"z"});
+  return b;
+}
+
+TEST(Separate, UniformValuesAreNotShared) {
+  Sorted unnamed(mergedNorms(false));
+  EXPECT_EQ(unnamed.names(), (Names{"w", "b", "w@1", "b@1"}));
+  EXPECT_EQ(unnamed.table.parameters[2].source, "w");
+  EXPECT_TRUE(unnamed.table.parameters[2].values.empty());
+  EXPECT_EQ(unnamed.table.graph.node(1).input(1), "w@1");
+  Sorted named(mergedNorms(true));
+  EXPECT_EQ(named.table.parameters.size(), 4u);
+  EXPECT_EQ(named.table.parameters[3].name, "h.0.ln_2.bias");
+}
+
+TEST(Separate, OtherValuesAreShared) {
+  Builder b = mergedNorms(true);
+  float values[] = {1, 2};
+  b.graph().mutable_initializer(0)->set_raw_data(values, sizeof values);
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.table.parameters.size(), 3u);
+}
+
+/// TorchScript numbers the calls of a module that is called repeatedly: one parameter, even if uniform.
+TEST(Separate, RepeatedCallsOfOneModule) {
+  Builder b;
+  b.input("x", {"s", "2"}).output("z").floats("norm.weight", {2}, {1, 1}).floats("norm.bias", {2}, {0, 0});
+  b.node("LayerNormalization", "/norm/LayerNormalization", {"x", "norm.weight", "norm.bias"}, {"y"});
+  b.node("LayerNormalization", "/norm_1/LayerNormalization", {"y", "norm.weight", "norm.bias"}, {"z"});
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(), (Names{"norm.weight", "norm.bias"}));
+  EXPECT_TRUE(sorted.table.parameters[0].aliases.empty());
+}
+
+TEST(Separate, IdentityMarksParametersOfTheirOwn) {
+  Builder b;
+  b.input("x", {"s", "2"}).output("z").floats("onnx::MatMul_4", {2, 2}, {1, 2, 3, 4});
+  b.node("Identity", "Identity_0", {"onnx::MatMul_4"}, {"onnx::MatMul_5"});
+  b.node("MatMul", "/l.0/MatMul", {"x", "onnx::MatMul_4"}, {"y"});
+  b.node("MatMul", "/l.1/MatMul", {"y", "onnx::MatMul_5"}, {"z"});
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(), (Names{"l.0.weight", "l.1.weight"}));
+  for (const Parameter &parameter : sorted.table.parameters)
+    EXPECT_TRUE(parameter.transposed);
+  EXPECT_EQ(sorted.table.graph.node_size(), 2);
+}
+
+TEST(Classify, WhatIsNoParameter) {
+  Builder b;
+  b.input("x", {"3", "2"}).output("z");
+  b.floats("rotary.inv_freq", {2}, {1, 0.5}).floats("frequencies", {2}, {1, 0.5}).floats("half", {}, {0.5});
+  b.floats("mask", {2, 2}, {0, -3e38f, 0, 0}).floats("unused", {2}, {1, 2}).floats("scale.gain", {}, {2});
+  b.floats("l.weight", {2, 2}, {1, 2, 3, 4});
+  b.node("Mul", "/rotary/Mul", {"x", "rotary.inv_freq"}, {"a"});
+  b.node("Mul", "/other/Mul", {"x", "frequencies"}, {"f"}).node("Cos", "/other/Cos", {"f"}, {"cos"});
+  b.node("Add", "/add", {"a", "cos"}, {"c"}).node("MatMul", "/l/MatMul", {"c", "l.weight"}, {"d"});
+  b.node("Add", "/masked", {"d", "mask"}, {"e"}).node("Mul", "/m/halved", {"e", "half"}, {"g"});
+  b.node("Mul", "/scale/Mul", {"g", "scale.gain"}, {"z"});
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(), (Names{"l.weight", "scale.gain"}));
+  EXPECT_EQ(sorted.table.constants, (Names{"rotary.inv_freq", "frequencies", "half", "mask"}));
+  EXPECT_EQ(count(sorted.table, ParameterRemark::Constant), 3) << allRemarks(sorted.table);
+}
+
+/// A Linear on three dimensions: MatMul, whose zero bias went; then one Gemm whose bias went while
+/// another node still has it.
+TEST(Restore, ByTorchCalls) {
+  Builder b(20);
+  b.input("x", {"3", "2"}).output("z").output("r");
+  b.floats("val_0", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}).floats("head.weight", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 9});
+  b.floats("head.bias", {2}, {0, 0});
+  b.node("MatMul", "m", {"x", "val_0"}, {"y"}).call("fc", "linear", "%x, %p_fc_weight, %p_fc_bias");
+  b.node("Gemm", "g", {"y", "head.weight"}, {"z"}).call("head", "linear", "%y, %p_head_weight, %p_head_bias");
+  onnx::AttributeProto &transB = *b.graph().mutable_node(1)->add_attribute();
+  transB.set_name("transB");
+  transB.set_type(onnx::AttributeProto::INT);
+  transB.set_i(1);
+  b.node("Gemm", "k", {"y", "head.weight", "head.bias"}, {"r"}).call("head", "linear", "%y, %p_head_weight, %p_head_bias");
+  *b.graph().mutable_node(2)->add_attribute() = transB;
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(), (Names{"fc.weight", "fc.bias", "head.weight", "head.bias"}));
+  const Parameter &fc = sorted.table.parameters[1];
+  EXPECT_TRUE(fc.restored());
+  EXPECT_EQ(fc.shape, std::vector<int64_t>{4});
+  EXPECT_FALSE(sorted.table.parameters[3].restored());
+  ASSERT_EQ(sorted.table.graph.node_size(), 4);
+  const onnx::NodeProto &add = sorted.table.graph.node(1);
+  EXPECT_EQ(add.op_type(), "Add");
+  EXPECT_EQ(add.input(0), sorted.table.graph.node(0).output(0));
+  EXPECT_EQ(add.input(1), "fc.bias");
+  EXPECT_EQ(add.output(0), "y");
+  EXPECT_EQ(sorted.table.graph.node(2).input(2), "head.bias");
+  EXPECT_EQ(count(sorted.table, ParameterRemark::Restored), 2);
+}
+
+TEST(Restore, ByOption) {
+  Builder b;
+  b.input("x", {"3", "2"}).output("z").floats("fc.weight", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  b.node("Gemm", "/fc/Gemm", {"x", "fc.weight"}, {"z"});
+  Sorted silent(b);
+  EXPECT_EQ(silent.names(), Names{"fc.weight"});
+  EXPECT_NE(allRemarks(silent.table).find("--restore-bias"), std::string::npos);
+  for (const char *pattern : {"fc", "*", "fc.weight", "/fc/Gemm"}) {
+    Sorted sorted(b, {{}, {}, {pattern}});
+    EXPECT_EQ(sorted.names(), (Names{"fc.weight", "fc.bias"})) << pattern;
+    EXPECT_EQ(sorted.table.graph.node(0).input(2), "fc.bias");
+  }
+  EXPECT_MESSAGE(Sorted(b, {{}, {}, {"mlp*"}}), "--restore-bias 'mlp*' matches no product without bias in '");
+  EXPECT_MESSAGE(Sorted(b, {{}, {}, {"mlp*"}}), "those are: fc.weight");
+}
+
+TEST(Restore, LostParametersAreReported) {
+  Builder b(20);
+  b.input("x", {"3", "2"}).output("y");
+  b.node("Relu", "n", {"x"}, {"y"}).call("m", "mul", "%x, %p_m_gain");
+  Sorted sorted(b);
+  EXPECT_NE(allRemarks(sorted.table).find("'m.gain' is a parameter in torch that the graph does not hold"),
+            std::string::npos)
+      << allRemarks(sorted.table);
+}
+
 } // namespace

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <google/protobuf/unknown_field_set.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -84,6 +86,21 @@ struct Builder {
       tensor.add_dims(size);
     tensor.set_raw_data(values.data(), values.size() * sizeof(float));
     return *this;
+  }
+  /// Metadata of the last node, as newer files have it: field 9, unknown to this protobuf.
+  Builder &metadata(const std::string &key, const std::string &value) {
+    onnx::NodeProto &node = *graph().mutable_node(graph().node_size() - 1);
+    onnx::StringStringEntryProto entry;
+    entry.set_key(key);
+    entry.set_value(value);
+    node.GetReflection()->MutableUnknownFields(&node)->AddLengthDelimited(9, entry.SerializeAsString());
+    return *this;
+  }
+  /// What torch's dynamo exporter says about the last node.
+  Builder &call(const std::string &module, const std::string &target, const std::string &arguments) {
+    metadata("pkg.torch.onnx.name_scopes", "['', '" + module + "', '" + target + "']");
+    return metadata("pkg.torch.onnx.fx_node", "%" + target + " : [num_users=1] = call_function[target=torch.ops.aten." +
+                                                  target + ".default](args = (" + arguments + "), kwargs = {})");
   }
   Builder &external(const std::string &name, const std::vector<int64_t> &dims,
                     const std::string &location, const std::string &offset,
