@@ -26,6 +26,8 @@ public:
     std::unordered_map<std::string, int> producers = findProducers(graph, defined);
     for (int i = 0; i < graph.node_size(); ++i) {
       const onnx::NodeProto &node = graph.node(i);
+      if (node.output_size() == 0)
+        throw Error(fmt::format("{} in '{}' has no output", describeNode(node, i), file));
       for (const std::string &input : node.input())
         if (!input.empty() && !defined.count(input))
           throw undefined(graph, i, input, producers);

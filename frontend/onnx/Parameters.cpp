@@ -159,15 +159,25 @@ void ParameterSorter::finish() {
     table.parameters.push_back(std::move(candidate.parameter));
   }
 
+  // Identity nodes that kept merged parameters apart: their outputs are parameters now, or unused.
+  for (const onnx::NodeProto &added : prologue)
+    defined.insert(added.output(0));
+  std::set<int> removed;
+  std::set<std::string> needed = captured;
+  for (int i = table.graph.node_size() - 1; i >= 0; --i) {
+    bool isDone = defined.count(node(i).output(0)) || !needed.count(node(i).output(0));
+    if (node(i).op_type() == "Identity" && isDone)
+      removed.insert(i);
+    else
+      needed.insert(node(i).input().begin(), node(i).input().end());
+  }
+
   google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
   for (onnx::NodeProto &added : prologue)
     *nodes.Add() = std::move(added);
   for (int i = 0; i < table.graph.node_size(); ++i) {
-    onnx::NodeProto &current = *table.graph.mutable_node(i);
-    // The Identity nodes that kept merged parameters apart: their outputs are parameters now.
-    bool isParameter = current.op_type() == "Identity" && defined.count(current.output(0));
-    if (!isParameter)
-      *nodes.Add() = std::move(current);
+    if (!removed.count(i))
+      *nodes.Add() = std::move(*table.graph.mutable_node(i));
     if (auto added = after.find(i); added != after.end())
       *nodes.Add() = std::move(added->second);
   }
@@ -181,6 +191,13 @@ void ParameterSorter::finish() {
   for (const TensorInfo &tensor : model.initializers())
     if (used.count(tensor.name) && !defined.count(tensor.name))
       table.constants.push_back(tensor.name);
+}
+
+std::vector<float> initialData(const OnnxModel &model, const Parameter &parameter) {
+  if (parameter.restored())
+    return std::vector<float>(
+        size_t(elementCount(parameter.shape, fmt::format("parameter '{}'", parameter.name))));
+  return readFloats(*model.findInitializer(parameter.source));
 }
 
 ParameterTable sortParameters(const OnnxModel &model, const ParameterOptions &options) {

@@ -107,4 +107,8 @@ struct ParameterTable {
 /// Throws Error if an option names nothing, or ties what does not fit.
 ParameterTable sortParameters(const OnnxModel &model, const ParameterOptions &options = {});
 
+/// The data that a parameter starts with, in float32 and in the orientation of its value: that of its
+/// source, or zeros if it was restored. Throws Error naming initializer and file if it is absent.
+std::vector<float> initialData(const OnnxModel &model, const Parameter &parameter);
+
 } // namespace colrow

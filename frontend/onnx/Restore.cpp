@@ -132,7 +132,8 @@ void ParameterSorter::restoreByOptions() {
 void ParameterSorter::restore(int index, const std::string &name, const std::string &why) {
   bool isReversed = false;
   Candidate *weight = weightOf(index, isReversed);
-  if (!weight) {
+  size_t rank = node(index).op_type() == "LayerNormalization" ? 1 : 2;
+  if (!weight || weight->parameter.shape.size() < rank) {
     remark(ParameterRemark::Doubtful, name, index, "cannot be created again: its size is not known");
     return;
   }

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -286,6 +287,49 @@ Bytes readTensor(const TensorInfo &tensor) {
     return {tensor.proto->raw_data().data(), tensor.proto->raw_data().size(), nullptr};
   auto packed = packTyped(*tensor.proto);
   return {packed->data(), packed->size(), packed};
+}
+
+static float fromFloat16(uint16_t bits) {
+  int exponent = (bits >> 10) & 31;
+  float mantissa = float(bits & 1023);
+  float magnitude = exponent == 31  ? (bits & 1023 ? NAN : INFINITY)
+                    : exponent == 0 ? std::ldexp(mantissa, -24)
+                                    : std::ldexp(mantissa + 1024, exponent - 25);
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+static float fromBfloat16(uint16_t bits) {
+  uint32_t wide = uint32_t(bits) << 16;
+  float value;
+  memcpy(&value, &wide, sizeof value);
+  return value;
+}
+
+template <typename From, typename Convert>
+static std::vector<float> unpack(const Bytes &bytes, Convert convert) {
+  std::vector<float> values(bytes.size / sizeof(From));
+  for (size_t i = 0; i < values.size(); ++i) {
+    From element; // external data need not be aligned
+    memcpy(&element, bytes.data + i * sizeof(From), sizeof element);
+    values[i] = convert(element);
+  }
+  return values;
+}
+
+std::vector<float> readFloats(const TensorInfo &tensor) {
+  switch (tensor.dtype) {
+  case onnx::TensorProto::FLOAT:
+    return unpack<float>(readTensor(tensor), [](float value) { return value; });
+  case onnx::TensorProto::DOUBLE:
+    return unpack<double>(readTensor(tensor), [](double value) { return float(value); });
+  case onnx::TensorProto::FLOAT16:
+    return unpack<uint16_t>(readTensor(tensor), fromFloat16);
+  case onnx::TensorProto::BFLOAT16:
+    return unpack<uint16_t>(readTensor(tensor), fromBfloat16);
+  default:
+    throw Error(fmt::format("initializer '{}' has element type {}, expected a float type", tensor.name,
+                            dtypeName(tensor.dtype)));
+  }
 }
 
 bool isUniform(const TensorInfo &tensor) {

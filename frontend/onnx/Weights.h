@@ -66,6 +66,10 @@ TensorInfo describeTensor(const onnx::TensorProto &tensor, const std::filesystem
 /// and the file if they are absent or cannot be read, or if the type has no elementSize.
 Bytes readTensor(const TensorInfo &tensor);
 
+/// The elements of a float tensor (float, double, float16, bfloat16) as float32. Throws Error like
+/// readTensor, and for other types.
+std::vector<float> readFloats(const TensorInfo &tensor);
+
 /// Whether all elements are the same bits. False for absent data and for fewer than two elements.
 bool isUniform(const TensorInfo &tensor);
 

@@ -96,6 +96,14 @@ struct Builder {
     node.GetReflection()->MutableUnknownFields(&node)->AddLengthDelimited(9, entry.SerializeAsString());
     return *this;
   }
+  /// torch's list of inputs, in the graph's metadata: field 16.
+  Builder &signature(const std::string &text) {
+    onnx::StringStringEntryProto entry;
+    entry.set_key("pkg.torch.export.ExportedProgram.graph_signature");
+    entry.set_value(text);
+    graph().GetReflection()->MutableUnknownFields(&graph())->AddLengthDelimited(16, entry.SerializeAsString());
+    return *this;
+  }
   /// What torch's dynamo exporter says about the last node.
   Builder &call(const std::string &module, const std::string &target, const std::string &arguments) {
     metadata("pkg.torch.onnx.name_scopes", "['', '" + module + "', '" + target + "']");
