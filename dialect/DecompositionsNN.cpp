@@ -16,22 +16,58 @@ using Decomposition = FailureOr<SmallVector<Value>>;
 // Activations
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// GELU is x times a probability: of the normal distribution, or nearly so with tanh.
+struct GeluCurve {
+  GeluCurve(Expressions &e, GeluForm form, Value x) {
+    if (form == GeluForm::erf) {
+      inner = e.mul(x, std::sqrt(0.5));
+      curve = e.apply<ErfOp>(inner);
+    } else {
+      Value cubic = e.add(x, e.mul(e.mul(e.square(x), x), cubicWeight));
+      curve = e.apply<TanhOp>(e.mul(cubic, innerScale));
+    }
+    probability = e.mul(e.add(curve, 1), 0.5);
+  }
+
+  /// The derivative of `probability` by x.
+  Value density(Expressions &e, GeluForm form, Value x) {
+    if (form == GeluForm::erf)
+      return e.mul(e.apply<ExpOp>(e.apply<NegOp>(e.square(inner))), std::sqrt(0.5 / M_PI));
+    Value slope = e.mul(e.add(e.mul(e.square(x), 3 * cubicWeight), 1), 0.5 * innerScale);
+    return e.mul(e.sub(1, e.square(curve)), slope);
+  }
+
+  const double cubicWeight = 0.044715, innerScale = std::sqrt(2 / M_PI);
+  Value inner, curve, probability;
+};
+} // namespace
+
 Decomposition GeluOp::decompose(OpBuilderWithLayouts &b) {
+  Expressions e(b, getInput().getType());
+  return SmallVector<Value>{
+      e.mul(getInput(), GeluCurve(e, getForm(), getInput()).probability)};
+}
+
+Decomposition GeluGradOp::decompose(OpBuilderWithLayouts &b) {
   Value x = getInput();
   Expressions e(b, x.getType());
-  Value curve;
-  if (getForm() == GeluForm::erf) {
-    curve = e.apply<ErfOp>(e.mul(x, std::sqrt(0.5)));
-  } else {
-    Value cubic = e.add(x, e.mul(e.mul(e.square(x), x), 0.044715));
-    curve = e.apply<TanhOp>(e.mul(cubic, std::sqrt(2 / M_PI)));
-  }
-  return SmallVector<Value>{e.mul(e.mul(x, 0.5), e.add(curve, 1))};
+  GeluCurve gelu(e, getForm(), x);
+  Value slope = e.add(gelu.probability, e.mul(x, gelu.density(e, getForm(), x)));
+  return SmallVector<Value>{e.mul(getGradient(), slope)};
 }
 
 Decomposition SiluOp::decompose(OpBuilderWithLayouts &b) {
   Expressions e(b, getInput().getType());
   return SmallVector<Value>{e.mul(getInput(), e.apply<SigmoidOp>(getInput()))};
+}
+
+Decomposition SiluGradOp::decompose(OpBuilderWithLayouts &b) {
+  Value x = getInput();
+  Expressions e(b, x.getType());
+  Value sigmoid = e.apply<SigmoidOp>(x);
+  Value slope = e.mul(sigmoid, e.add(e.mul(x, e.sub(1, sigmoid)), 1));
+  return SmallVector<Value>{e.mul(getGradient(), slope)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -48,84 +84,89 @@ Decomposition SoftmaxOp::decompose(OpBuilderWithLayouts &b) {
   return SmallVector<Value>{e.div(exp, e.sum(exp, axes, /*keepdims=*/true))};
 }
 
+Decomposition SoftmaxGradOp::decompose(OpBuilderWithLayouts &b) {
+  Expressions e(b, getOutput().getType());
+  Value dy = getGradient(), y = getOutput();
+  Value sum = e.sum(e.mul(dy, y), {static_cast<int64_t>(getAxis())}, /*keepdims=*/true);
+  return SmallVector<Value>{e.mul(e.sub(dy, sum), y)};
+}
+
+namespace {
+/// The formulas of layer norm over the dimensions of `input` from `axis` on.
+class Norm {
+public:
+  Norm(OpBuilderWithLayouts &b, Value input, int64_t axis)
+      : b(b), e(b, input.getType()), x(input), type(cast<RankedTensorType>(input.getType())),
+        axes(llvm::to_vector(llvm::seq<int64_t>(axis, type.getRank()))),
+        rows(llvm::to_vector(llvm::seq<int64_t>(0, axis))) {}
+
+  /// Over the normalised dimensions, which stay as dimensions of size 1.
+  Value mean(Value value) {
+    double count = 1;
+    for (int64_t axis : axes)
+      count *= type.getDimSize(axis);
+    return e.div(e.sum(value, axes, /*keepdims=*/true), count);
+  }
+
+  void computeStatistics(double epsilon) {
+    meanOfRow = mean(x);
+    Value variance = mean(e.square(e.sub(x, meanOfRow)));
+    rstdOfRow = e.apply<ReciprocalOp>(e.apply<SqrtOp>(e.add(variance, epsilon)));
+  }
+  void setStatistics(Value mean, Value rstd) {
+    meanOfRow = keepReducedDims(b, mean, type.getShape(), axes);
+    rstdOfRow = keepReducedDims(b, rstd, type.getShape(), axes);
+  }
+
+  Value normalised() { return e.mul(e.sub(x, meanOfRow), rstdOfRow); }
+  Value scaled(Value scale, Value bias) {
+    Value result = normalised();
+    if (scale)
+      result = e.mul(result, scale);
+    return bias ? e.add(result, bias) : result;
+  }
+
+  /// A statistic without the normalised dimensions.
+  Value ofRows(Value statistic) {
+    return b.create<ReshapeOp>(
+        RankedTensorType::get(type.getShape().take_front(rows.size()), type.getElementType()),
+        statistic);
+  }
+
+  OpBuilderWithLayouts &b;
+  Expressions e;
+  Value x;
+  RankedTensorType type;
+  SmallVector<int64_t> axes, rows;
+  Value meanOfRow, rstdOfRow;
+};
+} // namespace
+
 Decomposition LayerNormOp::decompose(OpBuilderWithLayouts &b) {
-  Value x = getInput();
-  Expressions e(b, x.getType());
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(getAxis(), getType().getRank()));
-  double count = 1;
-  for (int64_t axis : axes)
-    count *= getType().getDimSize(axis);
-  auto mean = [&](Value value) { return e.div(e.sum(value, axes, /*keepdims=*/true), count); };
-  Value centred = e.sub(x, mean(x));
-  Value variance = mean(e.square(centred));
-  Value deviation = e.apply<SqrtOp>(e.add(variance, getEpsilon().convertToDouble()));
-  Value result = e.div(centred, deviation);
-  if (getScale())
-    result = e.mul(result, getScale());
-  if (getBias())
-    result = e.add(result, getBias());
-  return SmallVector<Value>{result};
+  Norm norm(b, getInput(), getAxis());
+  norm.computeStatistics(getEpsilon().convertToDouble());
+  return SmallVector<Value>{norm.scaled(getScale(), getBias())};
 }
 
-//===----------------------------------------------------------------------===//
-// Loss
-//===----------------------------------------------------------------------===//
-
-/// g on the axes where the value is a sum or a maximum over the cut dimension `dim` of `like`, so
-/// that it is whole again.
-static Value reduceOver(OpBuilderWithLayouts &b, Value value, Type like, int64_t dim) {
-  SmallVector<Attribute> axes;
-  Type type = value.getType();
-  if (LayoutAttr layout = getLayout(like))
-    for (const AxisState &state : layout.getStates())
-      if (state.isShard() && state.dim == dim) {
-        axes.push_back(state.axis);
-        type = withState(type, AxisState::invariant(state.axis));
-      }
-  if (axes.empty())
-    return value;
-  return b.create<GOp>(type, value, b.getArrayAttr(axes));
+Decomposition LayerNormWithStatisticsOp::decompose(OpBuilderWithLayouts &b) {
+  Norm norm(b, getInput(), getAxis());
+  norm.computeStatistics(getEpsilon().convertToDouble());
+  return SmallVector<Value>{norm.scaled(getScale(), getBias()), norm.ofRows(norm.meanOfRow),
+                            norm.ofRows(norm.rstdOfRow)};
 }
 
-// With a cut vocabulary two numbers a token are reduced (maximum and sum), and in the backward pass
-// one more (the transpose of the f behind the sum). The logit of the label exists on one rank only,
-// so that token's loss does too: a masked lookup in the log probabilities, and only the loss itself
-// is summed over the ranks.
-Decomposition CrossEntropyOp::decompose(OpBuilderWithLayouts &b) {
-  RankedTensorType type = getLogits().getType();
-  Expressions e(b, type);
-  int64_t vocabulary = type.getRank() - 1;
-  SmallVector<int64_t> axes{vocabulary};
-  Value logits = getLogits();
-  if (static_cast<int64_t>(getValid()) < type.getDimSize(vocabulary))
-    logits = b.create<MaskPaddingOp>(logits, vocabulary, getValid(),
-                                     APFloat::getInf(APFloat::IEEEdouble(), /*Negative=*/true),
-                                     TypeAttr());
-
-  Value maximum = b.create<ReduceMaxOp>(e.apply<StopGradientOp>(logits), axes, /*keepdims=*/true);
-  maximum = b.beside(reduceOver(b, maximum, type, vocabulary), type);
-  Value shifted = e.sub(logits, maximum);
-  Value sum = e.sum(e.apply<ExpOp>(shifted), axes, /*keepdims=*/true);
-  sum = b.beside(reduceOver(b, sum, type, vocabulary), type);
-  Value losses = e.sub(e.apply<LogOp>(sum), shifted);
-
-  // Ignored labels look up element 0 and are then left out.
-  Value labels = getLabels();
-  Type labelElement = getElementTypeOrSelf(labels.getType());
-  Value ignored = b.create<CompareOp>(Predicate::eq, labels,
-                                      b.scalar(static_cast<int64_t>(getIgnore()), labelElement));
-  Value known = b.create<SelectOp>(ignored, b.scalar(0, labelElement), labels);
-  SmallVector<int64_t> shape(getLabels().getType().getShape());
-  shape.push_back(1);
-  Value indices = b.create<ReshapeOp>(RankedTensorType::get(shape, labelElement), known);
-  Value loss = b.create<TakeAlongOp>(losses, indices, vocabulary, TypeAttr());
-  shape.pop_back();
-  loss = b.create<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), loss);
-  loss = b.create<SelectOp>(ignored, zeroBeside(b, loss), loss);
-
-  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
-  Value mean = e.div(e.sum(loss, all, /*keepdims=*/false), getCount());
-  return SmallVector<Value>{reduceOver(b, mean, type, vocabulary)};
+Decomposition LayerNormGradOp::decompose(OpBuilderWithLayouts &b) {
+  Norm norm(b, getInput(), getAxis());
+  norm.setStatistics(getMean(), getRstd());
+  Expressions &e = norm.e;
+  Value dy = getGradient(), normalised = norm.normalised();
+  // What changes mean or variance does not change the normalised row.
+  Value scaled = getScale() ? e.mul(dy, getScale()) : dy;
+  Value shift = norm.mean(scaled);
+  Value stretch = e.mul(norm.mean(e.mul(scaled, normalised)), normalised);
+  Value dx = e.mul(e.sub(e.sub(scaled, shift), stretch), norm.rstdOfRow);
+  return SmallVector<Value>{dx, e.sum(e.mul(dy, normalised), norm.rows, /*keepdims=*/false),
+                            e.sum(dy, norm.rows, /*keepdims=*/false)};
 }
 
 } // namespace colrow

@@ -26,23 +26,77 @@ ShardingRule SoftmaxOp::getShardingRule() {
   return rule;
 }
 
+LogicalResult SoftmaxGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  return inferLikeInput(adaptor.getOutput().getType(), types);
+}
+ShardingRule SoftmaxGradOp::getShardingRule() {
+  ShardingRule rule = elementwiseRule(*this, {{0}});
+  rule.factors[rule.results[0][getAxis()][0]].kind = FactorKind::whole;
+  return rule;
+}
+
+/// Factors of an input normalised over the dimensions from `axis` on: those are whole.
+static TensorFactors normFactors(ShardingRule &rule, RankedTensorType input, uint64_t axis,
+                                 FactorKind rows) {
+  TensorFactors factors;
+  for (auto [dim, size] : llvm::enumerate(input.getShape()))
+    factors.push_back({rule.add(dim < axis ? rows : FactorKind::whole, size)});
+  return factors;
+}
+
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferLikeInput(adaptor.getInput().getType(), types);
 }
 ShardingRule LayerNormOp::getShardingRule() {
   ShardingRule rule;
-  TensorFactors input;
-  for (auto [dim, size] : llvm::enumerate(getType().getShape()))
-    input.push_back({rule.add(static_cast<int64_t>(dim) < static_cast<int64_t>(getAxis())
-                                  ? FactorKind::pass
-                                  : FactorKind::whole,
-                              size)});
+  TensorFactors input = normFactors(rule, getType(), getAxis(), FactorKind::pass);
   TensorFactors scale(input.begin() + getAxis(), input.end());
-  rule.operands.push_back(input);
-  for (unsigned i = 1; i < getNumOperands(); ++i)
-    rule.operands.push_back(scale);
+  rule.operands.assign(getNumOperands(), scale);
+  rule.operands[0] = input;
   rule.results = {input};
+  return rule;
+}
+
+LogicalResult LayerNormWithStatisticsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                          Adaptor adaptor,
+                                                          SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  types.push_back(withLayout(input, {}));
+  types.append(2, RankedTensorType::get(input.getShape().take_front(adaptor.getAxis()),
+                                        input.getElementType()));
+  return success();
+}
+ShardingRule LayerNormWithStatisticsOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors input = normFactors(rule, getInput().getType(), getAxis(), FactorKind::pass);
+  TensorFactors rows(input.begin(), input.begin() + getAxis());
+  TensorFactors scale(input.begin() + getAxis(), input.end());
+  rule.operands.assign(getNumOperands(), scale);
+  rule.operands[0] = input;
+  rule.results = {input, rows, rows};
+  return rule;
+}
+
+LogicalResult LayerNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  types.push_back(withLayout(input, {}));
+  types.append(2, RankedTensorType::get(input.getShape().drop_front(adaptor.getAxis()),
+                                        input.getElementType()));
+  return success();
+}
+ShardingRule LayerNormGradOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors input = normFactors(rule, getInput().getType(), getAxis(), FactorKind::sum);
+  TensorFactors rows(input.begin(), input.begin() + getAxis());
+  TensorFactors scale(input.begin() + getAxis(), input.end());
+  rule.operands = {input, input, rows, rows};
+  if (getScale())
+    rule.operands.push_back(scale);
+  rule.results = {input, scale, scale};
+  rule.linear = {{0}};
   return rule;
 }
 
@@ -65,31 +119,5 @@ ShardingRule DropoutOp::getShardingRule() {
   return rule;
 }
 RankedTensorType DropoutOp::getSlicedType() { return getType(); }
-
-//===----------------------------------------------------------------------===//
-// Loss
-//===----------------------------------------------------------------------===//
-
-LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  auto logits = cast<RankedTensorType>(adaptor.getLogits().getType());
-  auto labels = cast<RankedTensorType>(adaptor.getLabels().getType());
-  if (logits.getShape().drop_back() != labels.getShape())
-    return emitOptionalError(location, "logits ", logits, " do not fit labels ", labels);
-  types.push_back(RankedTensorType::get({}, logits.getElementType()));
-  return success();
-}
-ShardingRule CrossEntropyOp::getShardingRule() {
-  ShardingRule rule;
-  TensorFactors labels;
-  RankedTensorType logits = getLogits().getType();
-  for (int64_t size : logits.getShape().drop_back())
-    labels.push_back({rule.add(FactorKind::sum, size)});
-  TensorFactors all = labels;
-  all.push_back({rule.add(FactorKind::inner, logits.getShape().back())});
-  rule.operands = {all, labels, TensorFactors()};
-  rule.results = {TensorFactors()};
-  return rule;
-}
 
 } // namespace colrow

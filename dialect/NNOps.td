@@ -1,4 +1,10 @@
 //===- NNOps.td - operations of neural networks, with decompositions *- tablegen -*-===//
+//
+// A big operation has a decomposition into primitive ones, which says what it means. Its gradient
+// is a big operation too, so that one kernel computes it; those end in _grad and take the gradient
+// of the result first.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef COLROW_NNOPS_TD
 #define COLROW_NNOPS_TD
@@ -14,7 +20,8 @@ def Colrow_GeluForm : I32EnumAttr<"GeluForm", "which GELU", [
 // Activations
 //===----------------------------------------------------------------------===//
 
-def Colrow_GeluOp : Colrow_Elementwise<"gelu", "{}", sameElement, [Colrow_Decomposable]> {
+def Colrow_GeluOp : Colrow_Elementwise<"gelu", "{}", sameElement,
+    [Colrow_Decomposable, Colrow_Differentiable]> {
   let summary = "Gaussian error linear unit";
   let description = [{
     `erf`: x/2 (1 + erf(x / sqrt 2)); `tanh`: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
@@ -24,10 +31,27 @@ def Colrow_GeluOp : Colrow_Elementwise<"gelu", "{}", sameElement, [Colrow_Decomp
   let assemblyFormat = "$form $input attr-dict `:` functional-type(operands, results)";
 }
 
-def Colrow_SiluOp : Colrow_Elementwise<"silu", "{}", sameElement, [Colrow_Decomposable]> {
+def Colrow_SiluOp : Colrow_Elementwise<"silu", "{}", sameElement,
+    [Colrow_Decomposable, Colrow_Differentiable]> {
   let summary = "x sigmoid(x)";
   let arguments = (ins AnyRankedTensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
+}
+
+def Colrow_GeluGradOp : Colrow_Elementwise<"gelu_grad", "{{0}}", sameElement,
+    [Colrow_Decomposable]> {
+  let summary = "gradient of gelu";
+  let arguments = (ins Colrow_GeluForm:$form, AnyRankedTensor:$gradient, AnyRankedTensor:$input);
+  let assemblyFormat = [{
+    $form $gradient `at` $input attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Colrow_SiluGradOp : Colrow_Elementwise<"silu_grad", "{{0}}", sameElement,
+    [Colrow_Decomposable]> {
+  let summary = "gradient of silu";
+  let arguments = (ins AnyRankedTensor:$gradient, AnyRankedTensor:$input);
+  let assemblyFormat = "$gradient `at` $input attr-dict `:` functional-type(operands, results)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -35,15 +59,24 @@ def Colrow_SiluOp : Colrow_Elementwise<"silu", "{}", sameElement, [Colrow_Decomp
 //===----------------------------------------------------------------------===//
 
 def Colrow_SoftmaxOp
-    : Colrow_InferredOp<"softmax", [Colrow_Decomposable]> {
+    : Colrow_InferredOp<"softmax", [Colrow_Decomposable, Colrow_Differentiable]> {
   let summary = "exp(x - max) over their sum, along an axis that must be whole";
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$axis);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$input `along` $axis attr-dict `:` functional-type(operands, results)";
 }
 
+def Colrow_SoftmaxGradOp : Colrow_InferredOp<"softmax_grad", [Colrow_Decomposable]> {
+  let summary = "y (dy - sum of dy y) along the axis, with the result y of softmax";
+  let arguments = (ins AnyRankedTensor:$gradient, AnyRankedTensor:$output, I64Attr:$axis);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $gradient `at` $output `along` $axis attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def Colrow_LayerNormOp : Colrow_InferredOp<"layer_norm",
-    [AttrSizedOperandSegments, Colrow_Decomposable]> {
+    [AttrSizedOperandSegments, Colrow_Decomposable, Colrow_Differentiable]> {
   let summary = "(x - mean) / sqrt(variance + epsilon), times scale plus bias";
   let description = [{
     Over the dimensions from `axis` on (Ba et al., arXiv 1607.06450, equation 4); scale and bias
@@ -54,6 +87,38 @@ def Colrow_LayerNormOp : Colrow_InferredOp<"layer_norm",
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $input (`scale` $scale^)? (`bias` $bias^)? `from` $axis `epsilon` $epsilon attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+
+def Colrow_LayerNormWithStatisticsOp : Colrow_InferredOp<"layer_norm_with_statistics",
+    [AttrSizedOperandSegments, Colrow_Decomposable]> {
+  let summary = "layer_norm that also yields what its gradient needs";
+  let description = [{
+    mean and rstd = 1 / sqrt(variance + epsilon) have the dimensions before `axis`. Differentiation
+    puts it in the place of layer_norm.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$scale,
+                       Optional<AnyRankedTensor>:$bias, I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$mean, AnyRankedTensor:$rstd);
+  let assemblyFormat = [{
+    $input (`scale` $scale^)? (`bias` $bias^)? `from` $axis `epsilon` $epsilon attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+
+def Colrow_LayerNormGradOp : Colrow_InferredOp<"layer_norm_grad", [Colrow_Decomposable]> {
+  let summary = "gradients of layer_norm with respect to input, scale and bias";
+  let description = [{
+    Without a scale in layer_norm it is 1 here; gradients of an absent scale or bias have no reader.
+    The dimensions before `axis` are summed over in the gradients of scale and bias.
+  }];
+  let arguments = (ins AnyRankedTensor:$gradient, AnyRankedTensor:$input, AnyRankedTensor:$mean,
+                       AnyRankedTensor:$rstd, Optional<AnyRankedTensor>:$scale, I64Attr:$axis);
+  let results = (outs AnyRankedTensor:$input_gradient, AnyRankedTensor:$scale_gradient,
+                      AnyRankedTensor:$bias_gradient);
+  let assemblyFormat = [{
+    $gradient `at` $input `mean` $mean `rstd` $rstd (`scale` $scale^)? `from` $axis attr-dict `:`
     functional-type(operands, results)
   }];
 }
@@ -75,28 +140,6 @@ def Colrow_DropoutOp : Colrow_InferredOp<"dropout",
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $input `random` $random `rate` $rate `id` $id attr-dict `:` functional-type(operands, results)
-  }];
-}
-
-//===----------------------------------------------------------------------===//
-// Loss
-//===----------------------------------------------------------------------===//
-
-def Colrow_CrossEntropyOp
-    : Colrow_InferredOp<"cross_entropy", [Colrow_Decomposable]> {
-  let summary = "sum over valid labels of logsumexp(logits) - logits[label], over a count";
-  let description = [{
-    logits [..., vocabulary], labels [...], count [] (labels that count in the whole step). Labels
-    equal to `ignore` add nothing. The vocabulary is an `inner` factor: cut, the op reduces at most
-    3 numbers a token over the ranks by itself (Megatron-LM section 3). `valid` is the vocabulary
-    without storage padding.
-  }];
-  let arguments = (ins AnyRankedTensor:$logits, AnyRankedTensor:$labels, AnyRankedTensor:$count,
-                       I64Attr:$ignore, I64Attr:$valid, OptionalAttr<TypeAttr>:$global);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = [{
-    $logits `,` $labels `,` $count `ignore` $ignore `valid` $valid attr-dict `:`
-    functional-type(operands, results)
   }];
 }
 

@@ -40,11 +40,20 @@ RankedTensorType replicatedLike(RankedTensorType type, Type like) {
 
 Value OpBuilderWithLayouts::scalar(double value, Type elementType, Type like) {
   RankedTensorType plain = RankedTensorType::get({}, elementType);
-  Attribute element = isa<FloatType>(elementType)
-                          ? Attribute(getFloatAttr(elementType, value))
-                          : Attribute(getIntegerAttr(elementType, static_cast<int64_t>(value)));
-  return ConstantOp::create(*this, loc, replicatedLike(plain, like),
-                            DenseElementsAttr::get(plain, element));
+  RankedTensorType type = replicatedLike(plain, like);
+  if (!isa<FloatType>(elementType))
+    return ConstantOp::create(
+        *this, loc, type,
+        DenseElementsAttr::get(plain, getIntegerAttr(elementType, static_cast<int64_t>(value))));
+  // In double where the element type would round, so that an interpreter in fp64 sees all of it.
+  APFloat rounded(value);
+  bool loses;
+  rounded.convert(cast<FloatType>(elementType).getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &loses);
+  if (loses)
+    plain = RankedTensorType::get({}, getF64Type());
+  return ConstantOp::create(*this, loc, type,
+                            DenseElementsAttr::get(plain, loses ? APFloat(value) : rounded));
 }
 
 Value OpBuilderWithLayouts::beside(Value value, Type like) {

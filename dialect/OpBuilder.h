@@ -27,6 +27,18 @@ public:
     return op;
   }
 
+  /// create() in front of another operation and at its location: a form of that operation.
+  template <typename OpTy, typename... Args>
+  OpTy createBefore(mlir::Operation *other, Args &&...args) {
+    InsertionGuard guard(*this);
+    mlir::Location here = loc;
+    setInsertionPoint(other);
+    loc = other->getLoc();
+    OpTy op = create<OpTy>(std::forward<Args>(args)...);
+    loc = here;
+    return op;
+  }
+
   /// A scalar constant of a floating or integer type, declared replicated on the axes where `like`
   /// is not invariant, so that it can stand beside it (L2). A null `like` is invariant everywhere.
   mlir::Value scalar(double value, mlir::Type elementType, mlir::Type like = {});

@@ -33,7 +33,7 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
   Type type;
   if (parser.parseOptionalAttrDict(result.attributes) || parser.parseAttribute(value))
     return failure();
-  // The type of the result is written only where it has a layout.
+  // The type of the result is written only where it differs.
   type = value.getType();
   if (succeeded(parser.parseOptionalKeyword("as")) && parser.parseType(type))
     return failure();
@@ -45,14 +45,17 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
 void ConstantOp::print(OpAsmPrinter &printer) {
   printer.printOptionalAttrDict((*this)->getAttrs(), {"value"});
   printer << " " << getValue();
-  if (getLayout(getType()))
+  if (getType() != getValue().getType())
     printer << " as " << getType();
 }
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 LogicalResult ConstantOp::verify() {
-  if (!sameIgnoringLayout(getValue().getType(), getType()))
+  auto value = cast<ShapedType>(getValue().getType());
+  bool isRounded = value.getElementType().isF64() && isa<FloatType>(getType().getElementType());
+  if (isRounded ? value.getShape() != getType().getShape()
+                : !sameIgnoringLayout(value, getType()))
     return emitOpError("of ") << getValue().getType() << " cannot have type " << getType();
   return success();
 }

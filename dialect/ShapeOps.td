@@ -13,10 +13,13 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 def Colrow_ConstantOp : Colrow_Op<"constant", [ConstantLike]> {
   let summary = "a tensor known at compile time";
   let description = [{
-    Declared invariant, replicated, or (a splat only) cut; zero may be partial (L7).
+    Declared invariant, replicated, or (a splat only) cut; zero may be partial (L7). The value may
+    be given in double precision, and is rounded to the result's where that is less; an
+    interpreter in fp64 uses all of it.
 
     ```mlir
     %half = colrow.constant dense<0.5> : tensor<f32>
+    %tenth = colrow.constant dense<0.1> : tensor<f64> as tensor<f32>
     ```
   }];
   let arguments = (ins ElementsAttr:$value);

@@ -2,6 +2,40 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FuseLoss : Pass<"colrow-fuse-loss", "::mlir::ModuleOp"> {
+  let summary = "merges cross entropy with the product that makes its logits";
+  let description = [{
+    `cross_entropy` of an `einsum` whose result nobody else reads (reshapes of tokens in between are
+    looked through) becomes `linear_cross_entropy`, whose kernel never holds all logits. Before
+    `colrow-differentiate`, which then puts `linear_cross_entropy_with_grad` in its place: loss and
+    gradients in one visit, without a second product for the logits. Keeps layouts.
+
+    Before:
+
+    ```mlir
+    func.func @main(%x: tensor<8x16xf32>, %w: tensor<64x16xf32>, %labels: tensor<8xi64>,
+                    %count: tensor<f32>) -> tensor<f32> {
+      %logits = colrow.einsum "th,vh->tv" %x, %w
+          : (tensor<8x16xf32>, tensor<64x16xf32>) -> tensor<8x64xf32>
+      %loss = colrow.cross_entropy %logits, %labels, %count ignore -100 valid 64
+          : (tensor<8x64xf32>, tensor<8xi64>, tensor<f32>) -> tensor<f32>
+      return %loss : tensor<f32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @main(%x: tensor<8x16xf32>, %w: tensor<64x16xf32>, %labels: tensor<8xi64>,
+                    %count: tensor<f32>) -> tensor<f32> {
+      %loss = colrow.linear_cross_entropy %x, %w, %labels, %count ignore -100 valid 64
+          : (tensor<8x16xf32>, tensor<64x16xf32>, tensor<8xi64>, tensor<f32>) -> tensor<f32>
+      return %loss : tensor<f32>
+    }
+    ```
+  }];
+}
+
 def Differentiate : Pass<"colrow-differentiate", "::mlir::ModuleOp"> {
   let summary = "reverse-mode differentiation of the loss with respect to every parameter";
   let description = [{
