@@ -2,8 +2,8 @@
 //
 // With a cut vocabulary a token's maximum and sum are reduced over the ranks, each one number. The
 // logit of the label exists on one rank only, so that token's loss does too: it is a masked lookup
-// in the log probabilities, and of the losses only their sum is reduced. In the backward pass of the
-// primitive form one more number a token is (the transpose of the f behind the sum).
+// in the log probabilities, and of the losses only their sum is reduced. In the backward pass of
+// the primitive form one more number a token is (the transpose of the f behind the sum).
 //
 //===----------------------------------------------------------------------===//
 

@@ -34,15 +34,17 @@ FailureOr<bool> ReverseMode::decomposeStep(Value loss) {
   SmallVector<Operation *> work;
   llvm::DenseSet<Value> reached{loss};
   for (Operation &op : llvm::reverse(block)) {
-    if (llvm::none_of(op.getResults(),
-                      [&](Value value) { return active.contains(value) && reached.contains(value); }))
+    if (llvm::none_of(op.getResults(), [&](Value value) {
+          return active.contains(value) && reached.contains(value);
+        }))
       continue;
     reached.insert_range(op.getOperands());
     if (isa<DifferentiableOpInterface>(op))
       continue;
     if (!isa<DecomposableOpInterface>(op)) {
-      const Value *from = llvm::find_if(
-          variables, [&](Value variable) { return llvm::is_contained(op.getOperands(), variable); });
+      const Value *from = llvm::find_if(variables, [&](Value variable) {
+        return llvm::is_contained(op.getOperands(), variable);
+      });
       InFlightDiagnostic diagnostic = op.emitError("'")
                                       << getUserName(op.getResult(0), "an unnamed operation")
                                       << "': " << op.getName() << " has no gradient, but the loss "

@@ -12,8 +12,8 @@ def Optimizer : Pass<"colrow-optimizer", "::mlir::ModuleOp"> {
 
     Moments have role `state` and are called `<parameter>.first` and `<parameter>.second`. `scalars`
     (role `input`, name `colrow.scalars`) holds learning rate, beta1, beta2, epsilon, weight decay,
-    1 - beta1^t, 1 - beta2^t and the norm to clip at, where 0 means no clipping. Weight decay applies
-    to parameters with two or more dimensions.
+    1 - beta1^t, 1 - beta2^t and the norm to clip at, where 0 means no clipping. Weight decay
+    applies to parameters with two or more dimensions.
 
     The norm (role `metric`, name `grad_norm`) counts every parameter once: the squares of a cut
     gradient are a partial sum, all partial sums of one layout are added before one g, and the
