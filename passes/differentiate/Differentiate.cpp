@@ -149,8 +149,8 @@ struct Differentiate : impl::DifferentiateBase<Differentiate> {
       if (!gradient) {
         remark::missed(parameter.getLoc(), remark::RemarkOpts::name("ZeroGradient")
                                                .category("colrow-differentiate"))
-            << "the loss does not depend on '" << getUserName(parameter)
-            << "': its gradient is zero";
+            << "the loss does not depend on '" + getUserName(parameter) +
+                   "': its gradient is zero";
         gradient = b.create<ConstantOp>(
             type, cast<ElementsAttr>(Attribute(b.getZeroAttr(withLayout(type, {})))));
       }
