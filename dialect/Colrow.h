@@ -21,6 +21,9 @@ mlir::LogicalResult verifyConversion(mlir::Operation *op);
 /// The trait of operations whose results are constants for differentiation.
 template <typename OpTy>
 class NoGradient : public mlir::OpTrait::TraitBase<OpTy, NoGradient> {};
+
+/// Checks that operand and result of a comm op are what one rank holds of the global types.
+mlir::LogicalResult verifyComm(mlir::Operation *op, mlir::Type from, mlir::Type to);
 } // namespace colrow
 
 #include "dialect/ColrowDialect.h.inc"

@@ -11,6 +11,12 @@ class Colrow_Comm<string mnemonic, string text, list<Trait> traits = []>
   let summary = text;
   let arguments = (ins AnyRankedTensor:$input, StrArrayAttr:$axes, TypeAttr:$from, TypeAttr:$to);
   let results = (outs AnyRankedTensor:$result);
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() {
+      return ::colrow::verifyComm(getOperation(), getFrom(), getTo());
+    }
+  }];
   let assemblyFormat = [{
     $input `on` $axes `from` $from `to` $to attr-dict `:` functional-type(operands, results)
   }];

@@ -30,6 +30,8 @@ def Colrow_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral roleAttrName = "colrow.role";
     /// Of an op with RankDependentOpInterface after `localize`: the global type of what it slices.
     static constexpr ::llvm::StringLiteral globalAttrName = "global";
+    /// Of a function's argument or result after `localize`: its global type, where it had a layout.
+    static constexpr ::llvm::StringLiteral globalTypeAttrName = "colrow.global";
     void registerAttributes();
   }];
 }

@@ -73,6 +73,18 @@ def RankDependentOpInterface : OpInterface<"RankDependentOpInterface"> {
   ];
 }
 
+def LocalizableOpInterface : OpInterface<"LocalizableOpInterface"> {
+  let cppNamespace = "::colrow";
+  let description = [{
+    An operation whose attributes count elements of shapes (the bounds of a slice, the value of a
+    constant). `localizeAttributes` turns them from global into local shapes; `localize` calls it
+    while the types are still global.
+  }];
+  let methods = [
+    InterfaceMethod<"", "void", "localizeAttributes", (ins "::colrow::GridAttr":$grid)>
+  ];
+}
+
 def ConversionOpInterface : OpInterface<"ConversionOpInterface"> {
   let cppNamespace = "::colrow";
   let description = [{

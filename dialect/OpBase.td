@@ -11,6 +11,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 defvar Colrow_Differentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;
 defvar Colrow_Decomposable = DeclareOpInterfaceMethods<DecomposableOpInterface>;
 defvar Colrow_EvaluationForm = DeclareOpInterfaceMethods<EvaluationFormOpInterface>;
+defvar Colrow_Localizable = DeclareOpInterfaceMethods<LocalizableOpInterface>;
 defvar Colrow_RankDependent = DeclareOpInterfaceMethods<RankDependentOpInterface>;
 
 /// The results are constants for differentiation: no gradient passes through.

@@ -67,6 +67,12 @@ ShardingRule ConstantOp::getShardingRule() {
   return rule;
 }
 
+void ConstantOp::localizeAttributes(GridAttr grid) {
+  // Only a splat is ever cut (its sharding rule says so).
+  if (auto splat = dyn_cast<SplatElementsAttr>(getValue()))
+    setValueAttr(cast<DenseElementsAttr>(splat).resizeSplat(getLocalType(getType(), grid)));
+}
+
 LogicalResult IotaOp::verify() {
   if (getDimension() >= static_cast<uint64_t>(getType().getRank()))
     return emitOpError("dimension ") << getDimension() << " is not one of " << getType();
@@ -181,6 +187,20 @@ static void blockFactors(ShardingRule &rule, int64_t total, int64_t start, int64
   smaller.push_back({rule.add(FactorKind::whole, part)});
 }
 
+/// Counts of elements along each dimension of a type as one rank counts them: a cut deals out
+/// every block evenly, so what starts or ends at a block's edge moves in proportion.
+static SmallVector<int64_t> localCounts(ArrayRef<int64_t> counts, RankedTensorType type,
+                                        GridAttr grid) {
+  SmallVector<int64_t> local(counts);
+  for (auto [count, slice] : llvm::zip(local, getSlices(type, grid)))
+    if (slice.isCut()) {
+      int64_t ranks = slice.size / std::max<int64_t>(slice.localSize(), 1);
+      assert(count % ranks == 0 && "a cut dimension is sliced at the edges of its blocks");
+      count /= ranks;
+    }
+  return local;
+}
+
 LogicalResult SliceOp::verify() {
   size_t rank = getInput().getType().getRank();
   if (getStarts().size() != rank || getLimits().size() != rank || getSteps().size() != rank)
@@ -215,6 +235,11 @@ ShardingRule SliceOp::getShardingRule() {
   return rule;
 }
 
+void SliceOp::localizeAttributes(GridAttr grid) {
+  setStarts(localCounts(getStarts(), getInput().getType(), grid));
+  setLimits(localCounts(getLimits(), getInput().getType(), grid));
+}
+
 LogicalResult PadOp::verify() {
   size_t rank = getInput().getType().getRank();
   if (getLow().size() != rank || getHigh().size() != rank || getSteps().size() != rank)
@@ -245,6 +270,11 @@ ShardingRule PadOp::getShardingRule() {
   if (getValue().isZero())
     rule.linear = {{0}};
   return rule;
+}
+
+void PadOp::localizeAttributes(GridAttr grid) {
+  setLow(localCounts(getLow(), getType(), grid));
+  setHigh(localCounts(getHigh(), getType(), grid));
 }
 
 LogicalResult ConcatOp::verify() {

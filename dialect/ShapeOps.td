@@ -10,7 +10,7 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 // Sources
 //===----------------------------------------------------------------------===//
 
-def Colrow_ConstantOp : Colrow_Op<"constant", [ConstantLike]> {
+def Colrow_ConstantOp : Colrow_Op<"constant", [ConstantLike, Colrow_Localizable]> {
   let summary = "a tensor known at compile time";
   let description = [{
     Declared invariant, replicated, or (a splat only) cut; zero may be partial (L7). The value may
@@ -75,7 +75,7 @@ def Colrow_BroadcastOp : Colrow_Op<"broadcast", [Colrow_Differentiable]> {
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
 
-def Colrow_SliceOp : Colrow_InferredOp<"slice", [Colrow_Differentiable]> {
+def Colrow_SliceOp : Colrow_InferredOp<"slice", [Colrow_Differentiable, Colrow_Localizable]> {
   let summary = "elements start, start + step, ... before limit along every dimension";
   let description = [{
     Steps are positive. A slice that takes one of several equal blocks (the query third of a fused
@@ -91,7 +91,7 @@ def Colrow_SliceOp : Colrow_InferredOp<"slice", [Colrow_Differentiable]> {
   }];
 }
 
-def Colrow_PadOp : Colrow_InferredOp<"pad", [Colrow_Differentiable]> {
+def Colrow_PadOp : Colrow_InferredOp<"pad", [Colrow_Differentiable, Colrow_Localizable]> {
   let summary = "elements of a constant value before, behind and (steps) between";
   let description = [{
     `steps[d] - 1` elements between neighbours, then `low[d]` before and `high[d]` behind: with value
