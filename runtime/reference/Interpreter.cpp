@@ -1,5 +1,6 @@
 #include "runtime/reference/Interpreter.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "runtime/reference/InterpreterProgram.h"
 
 #include "colrow/ThreadRanks.h"

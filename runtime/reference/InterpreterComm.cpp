@@ -13,7 +13,6 @@ using namespace mlir;
 
 namespace colrow {
 
-using reference::ElementType;
 using reference::Shape;
 using reference::Tensor;
 
@@ -49,7 +48,8 @@ public:
       decltype(values) all(count * group.size());
       group.allGather(values.data(), all.data(), count);
       for (int64_t m = 0; m < group.size(); ++m)
-        pieces.push_back(tensorOf(x, {all.begin() + m * count, all.begin() + (m + 1) * count}));
+        pieces.push_back(tensorOf(x, x.shape(), decltype(values)(all.begin() + m * count,
+                                                                 all.begin() + (m + 1) * count)));
     };
     if (x.isFloat())
       exchange(x.toFloats());
@@ -62,11 +62,12 @@ public:
   Tensor own(const Tensor &x) { return put({x}, {place.index()}); }
 
 private:
-  static Tensor tensorOf(const Tensor &like, std::vector<double> values) {
-    return Tensor::floats(like.shape(), std::move(values), like.type());
+  /// A tensor of the element type of `like`.
+  static Tensor tensorOf(const Tensor &like, const Shape &shape, std::vector<double> values) {
+    return Tensor::floats(shape, std::move(values), like.type());
   }
-  static Tensor tensorOf(const Tensor &like, std::vector<int64_t> values) {
-    return Tensor::integers(like.shape(), std::move(values), like.type());
+  static Tensor tensorOf(const Tensor &like, const Shape &shape, std::vector<int64_t> values) {
+    return Tensor::integers(shape, std::move(values), like.type());
   }
 
   /// Reduction happens in the type that the precision says, so that fp32 adds as fp32 does.
@@ -74,17 +75,17 @@ private:
     if (!x.isFloat()) {
       std::vector<int64_t> values = x.toIntegers();
       fn(values.data(), x.size());
-      return tensorOf(x, std::move(values));
+      return tensorOf(x, x.shape(), std::move(values));
     }
     std::vector<double> values = x.toFloats();
-    if (place.precision == reference::Precision::f32 && x.type() == ElementType::f32) {
+    if (place.precision == reference::Precision::f32 && x.type() == reference::ElementType::f32) {
       std::vector<float> floats(values.begin(), values.end());
       fn(floats.data(), x.size());
       values.assign(floats.begin(), floats.end());
     } else {
       fn(values.data(), x.size());
     }
-    return tensorOf(x, std::move(values));
+    return tensorOf(x, x.shape(), std::move(values));
   }
 
   /// The numbers of the ranks that differ from this one only along the axes, in the order of the
@@ -150,14 +151,7 @@ private:
       };
       visit(visit, 0, 0);
     }
-    return sized(pieces.front(), sizes, std::move(values));
-  }
-
-  static Tensor sized(const Tensor &like, Shape shape, std::vector<double> values) {
-    return Tensor::floats(std::move(shape), std::move(values), like.type());
-  }
-  static Tensor sized(const Tensor &like, Shape shape, std::vector<int64_t> values) {
-    return Tensor::integers(std::move(shape), std::move(values), like.type());
+    return tensorOf(pieces.front(), sizes, std::move(values));
   }
 
   const Place &place;
