@@ -15,7 +15,7 @@ using namespace colrow;
 
 namespace {
 
-class Localize : public impl::LocalizeBase<Localize> {
+class Localize : public colrow::impl::LocalizeBase<Localize> {
 public:
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -51,7 +51,8 @@ private:
   /// do any more when its types are local; unless it keeps the global type itself.
   bool communicatesByItself(Operation *op) {
     auto sharded = dyn_cast<ShardingRuleOpInterface>(op);
-    if (!sharded || isa<RankDependentOpInterface>(op) || !llvm::any_of(op->getOperandTypes(), getLayout))
+    if (!sharded || isa<RankDependentOpInterface>(op) ||
+        !llvm::any_of(op->getOperandTypes(), getLayout))
       return false;
     ShardingRule rule = sharded.getShardingRule();
     for (auto [type, factors] : llvm::zip(op->getOperandTypes(), rule.operands)) {
