@@ -104,6 +104,11 @@ static LogicalResult verifyDivides(Operation *op, Type type, GridAttr grid) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !getLayout(tensor))
     return success();
+  // Types that were built, not parsed, have not been verified yet.
+  auto emitError = [&] { return op->emitOpError(); };
+  if (failed(getLayout(tensor).verifyEncoding(tensor.getShape(), tensor.getElementType(),
+                                              emitError)))
+    return failure();
   for (const AxisState &state : getLayout(tensor).getStates())
     if (grid.sizeOf(state.axis.getValue()) == 0)
       return op->emitOpError("names axis '") << state.axis.getValue() << "', which the grid lacks";
@@ -111,6 +116,20 @@ static LogicalResult verifyDivides(Operation *op, Type type, GridAttr grid) {
     if (!slice.divides())
       return op->emitOpError("dimension ")
              << dim << " of " << tensor << " does not divide into whole units on every rank";
+  return success();
+}
+
+/// L9: what a function ends in has the types that the function says.
+static LogicalResult verifyReturn(func::ReturnOp end) {
+  auto function = end->getParentOfType<func::FuncOp>();
+  for (auto [i, types] :
+       llvm::enumerate(llvm::zip(end.getOperandTypes(), function.getResultTypes()))) {
+    auto [got, expected] = types;
+    if (got != expected && isa<RankedTensorType>(got) && isa<RankedTensorType>(expected) &&
+        sameIgnoringLayout(got, expected))
+      return end.emitOpError("breaks L9: result ")
+             << i << " must have type " << expected << ", got: " << got;
+  }
   return success();
 }
 
@@ -122,6 +141,8 @@ static LogicalResult verifyGrid(ModuleOp module, GridAttr grid) {
           return WalkResult::interrupt();
       return verifyRoles(function);
     }
+    if (auto end = dyn_cast<func::ReturnOp>(op))
+      return verifyReturn(end);
     for (Type type : op->getResultTypes())
       if (failed(verifyDivides(op, type, grid)))
         return WalkResult::interrupt();

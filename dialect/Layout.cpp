@@ -173,6 +173,9 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementTy
     if (state.isReplicated() && !isa<FloatType>(elementType))
       return emitError() << "L6: " << elementType << " has no gradient, hence is not replicated on '"
                          << state.axis.getValue() << "': leave it invariant";
+    if (state.isPartial() && elementType.isInteger(1))
+      return emitError() << "L6: booleans have no sum, hence are not partial on '"
+                         << state.axis.getValue() << "'";
   }
   return success();
 }

@@ -150,24 +150,18 @@ InterpreterResult interpret(ModuleOp module, StringRef function,
 // One operation
 //===----------------------------------------------------------------------===//
 
-/// Decomposes operations without a kernel, those of decompositions too.
+/// Decomposes big operations, those of decompositions too.
 static void decomposeAll(func::FuncOp function) {
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-      auto big = dyn_cast<DecomposableOpInterface>(op);
-      if (!big)
-        continue;
-      OpBuilderWithLayouts builder(&op);
-      FailureOr<SmallVector<Value>> values = big.decompose(builder);
-      if (failed(values) || builder.failed())
-        throw Error(op.getName().getStringRef().str() + " cannot be decomposed");
-      op.replaceAllUsesWith(*values);
-      op.erase();
-      changed = true;
-    }
-  }
+  SmallVector<Operation *> big;
+  do {
+    big.clear();
+    for (Operation &op : function.getBody().front())
+      if (isa<DecomposableOpInterface>(op))
+        big.push_back(&op);
+    for (Operation *op : big)
+      if (failed(replaceByDecomposition(op)))
+        throw Error("an operation cannot be decomposed");
+  } while (!big.empty());
 }
 
 std::vector<Tensor> evaluate(Operation *op, const std::vector<Tensor> &operands,

@@ -2,6 +2,7 @@
 
 #include "dialect/Colrow.h"
 #include "passes/localize/Passes.h"
+#include "passes/raise/Passes.h"
 #include "runtime/reference/Interpreter.h"
 #include "runtime/reference/InterpreterTypes.h"
 #include "tools/colrow-run/RandomInputs.h"
@@ -179,6 +180,7 @@ int run(const Options &options) {
     inputs = randomInputs(function, options.seed);
 
   PassManager passes(&context);
+  passes.addPass(createDecompose());
   passes.addPass(createLocalize());
   if (failed(passes.run(*module)))
     return 1;
