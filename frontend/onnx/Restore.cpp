@@ -210,8 +210,8 @@ void ParameterSorter::reportUnclaimed() {
       unused.push_back(name);
   if (!unused.empty())
     remark(ParameterRemark::Doubtful, unused.front(), -1,
-           fmt::format("torch has parameters that no node uses: {}; each is unused, or tied to another "
-                       "parameter, which --tie OTHER=NAME tells",
+           fmt::format("torch has parameters that no node uses: {}; each is unused, folded into a constant, "
+                       "or tied to another parameter, which --tie OTHER=NAME tells",
                        fmt::join(unused, ", ")));
 }
 

@@ -144,11 +144,15 @@ static std::vector<std::string> parseStringList(const std::string &text) {
 TorchNames::TorchNames(const onnx::GraphProto &graph) {
   Metadata properties = graphMetadata(graph);
   readSignature(properties["pkg.torch.export.ExportedProgram.graph_signature"]);
-  readScopes(graph);
   for (const onnx::TensorProto &tensor : graph.initializer()) {
     initializerByFxName[fxName(tensor.name())] = tensor.name();
     knownModules.insert(moduleOf(tensor.name()));
   }
+  readScopes(graph);
+  completeScopes();
+  for (const std::optional<std::string> &module : modules)
+    if (module)
+      knownModules.insert(*module);
 }
 
 void TorchNames::readSignature(const std::string &text) {
@@ -204,7 +208,31 @@ void TorchNames::readScopes(const onnx::GraphProto &graph) {
       }
       module = first;
     }
-    knownModules.insert(*module);
+  }
+}
+
+/// A model that calls `self.model.decoder(...)`, past the forward of `self.model`, leaves `model` out of
+/// TorchScript's paths. The initializers beside have the whole path.
+void TorchNames::completeScopes() {
+  std::map<std::string, std::set<std::string>> missing; // by the first part of a path
+  auto firstPart = [](const std::string &path) { return path.substr(0, path.find('.')); };
+  for (const std::string &known : knownModules)
+    missing[firstPart(known)].insert(""); // complete
+  for (const std::optional<std::string> &module : modules) {
+    if (!module || module->empty() || missing[firstPart(*module)].count(""))
+      continue;
+    for (const std::string &known : knownModules) {
+      size_t length = known.size() - std::min(known.size(), module->size() + 1);
+      if (length && known.compare(length, std::string::npos, "." + *module) == 0)
+        missing[firstPart(*module)].insert(known.substr(0, length));
+    }
+  }
+  for (std::optional<std::string> &module : modules) {
+    if (!module || module->empty())
+      continue;
+    const std::set<std::string> &prefixes = missing[firstPart(*module)];
+    if (prefixes.size() == 1 && !prefixes.begin()->empty())
+      module = *prefixes.begin() + "." + *module;
   }
 }
 

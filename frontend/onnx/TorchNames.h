@@ -84,6 +84,7 @@ public:
 private:
   void readSignature(const std::string &text);
   void readScopes(const onnx::GraphProto &graph);
+  void completeScopes();
 
   std::vector<std::optional<FxCall>> calls;
   std::vector<std::optional<std::string>> modules;

@@ -362,6 +362,22 @@ TEST(Restore, ByOption) {
   EXPECT_MESSAGE(Sorted(b, {{}, {}, {"mlp*"}}), "those are: fc.weight");
 }
 
+/// A path in node names may lack what the model passed by; the biases beside have it.
+TEST(Names, CompletedFromOtherParameters) {
+  Builder b;
+  b.input("x", {"3", "2"}).output("z").floats("model.dec.q.bias", {2}, {1, 2}).floats("model.dec.k.bias", {2}, {3, 2});
+  b.floats("onnx::MatMul_1", {2, 2}, {1, 2, 3, 4}).floats("onnx::MatMul_2", {2, 2}, {1, 2, 3, 5});
+  b.node("MatMul", "/dec/q/MatMul", {"x", "onnx::MatMul_1"}, {"a"});
+  b.node("Add", "/dec/q/Add", {"a", "model.dec.q.bias"}, {"b"});
+  b.node("MatMul", "/dec/k/MatMul", {"b", "onnx::MatMul_2"}, {"c"});
+  b.node("Add", "/dec/k/Add", {"c", "model.dec.k.bias"}, {"z"});
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(),
+            (Names{"model.dec.q.weight", "model.dec.q.bias", "model.dec.k.weight", "model.dec.k.bias"}));
+  for (const Parameter &parameter : sorted.table.parameters)
+    EXPECT_TRUE(parameter.aliases.empty());
+}
+
 /// Damaged models that still load are sorted out or refused, without a crash.
 TEST(Robust, DamagedModels) {
   ScratchFolder folder;
