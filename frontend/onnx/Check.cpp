@@ -1,4 +1,4 @@
-//===- Check.cpp - the names of a graph are consistent --------------------------------------------===//
+//===- Check.cpp - the names of a graph are consistent --------------------===//
 
 #include "colrow/Error.h"
 #include "frontend/onnx/Model.h"
@@ -74,12 +74,13 @@ private:
         if (output.empty())
           continue;
         if (defined.count(output))
-          throw Error(fmt::format("{} in '{}' computes '{}', which is already an input or initializer",
-                                  describeNode(graph.node(i), i), file, output));
+          throw Error(
+              fmt::format("{} in '{}' computes '{}', which is already an input or initializer",
+                          describeNode(graph.node(i), i), file, output));
         auto [other, isNew] = producers.emplace(output, i);
         if (!isNew)
-          throw Error(fmt::format("value '{}' of '{}' is computed twice: by {} and by {}", output, file,
-                                  describeNode(graph.node(other->second), other->second),
+          throw Error(fmt::format("value '{}' of '{}' is computed twice: by {} and by {}", output,
+                                  file, describeNode(graph.node(other->second), other->second),
                                   describeNode(graph.node(i), i)));
       }
     return producers;
@@ -95,7 +96,8 @@ private:
                                node, file, value));
     std::vector<std::string> cycle = findCycle(graph, user, producers);
     if (!cycle.empty())
-      return Error(fmt::format("the graph of '{}' has a cycle: {}", file, fmt::join(cycle, " -> ")));
+      return Error(
+          fmt::format("the graph of '{}' has a cycle: {}", file, fmt::join(cycle, " -> ")));
     return Error(fmt::format("{} in '{}' uses '{}' before {} computes it: the nodes are not in "
                              "topological order",
                              node, file, value,
@@ -124,7 +126,8 @@ private:
       int next = producer->second;
       if (state[size_t(next)] == OnPath) {
         std::vector<std::string> names;
-        auto first = std::find_if(path.begin(), path.end(), [&](auto &step) { return step.first == next; });
+        auto first =
+            std::find_if(path.begin(), path.end(), [&](auto &step) { return step.first == next; });
         for (auto step = first; step != path.end(); ++step)
           names.push_back(describeNode(graph.node(step->first), step->first));
         std::reverse(names.begin(), names.end());

@@ -1,4 +1,4 @@
-//===- Classify.cpp - which float initializers are no parameters -----------------------------------===//
+//===- Classify.cpp - which float initializers are no parameters ----------===//
 
 #include "frontend/onnx/ParameterSorter.h"
 
@@ -43,8 +43,8 @@ bool ParameterSorter::feedsOnlyRotary(const std::string &value, int depth) const
     const onnx::NodeProto &user = node(at.node);
     if (isOneOf(user.op_type(), {"Sin", "Cos"}))
       continue;
-    if (!isOneOf(user.op_type(), {"Mul", "Div", "MatMul", "Cast", "Concat", "Unsqueeze", "Reshape", "Expand",
-                                  "Transpose", "Slice", "Identity", "Einsum"}) ||
+    if (!isOneOf(user.op_type(), {"Mul", "Div", "MatMul", "Cast", "Concat", "Unsqueeze", "Reshape",
+                                  "Expand", "Transpose", "Slice", "Identity", "Einsum"}) ||
         !feedsOnlyRotary(user.output(0), depth + 1))
       return false;
   }
@@ -82,13 +82,14 @@ std::optional<std::string> ParameterSorter::notParameter(const TensorInfo &tenso
   if (all([](const Use &use) { return use.hasCall; }))
     return "the call that it came from names no parameter for it: torch computed it from constants";
   if (all([&](const Use &use) {
-        return isOneOf(opOf(use), {"Range", "Resize", "Pad", "ConstantOfShape", "Clip", "Equal", "Less",
-                                   "LessOrEqual", "Greater", "GreaterOrEqual"});
+        return isOneOf(opOf(use), {"Range", "Resize", "Pad", "ConstantOfShape", "Clip", "Equal",
+                                   "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
       }))
     return "it is used by shapes and comparisons only";
-  bool elementwise = tensor.shape.size() >= 2 && all([&](const Use &use) {
-                       return isOneOf(opOf(use), {"Add", "Sub", "Mul", "Div", "Where", "Slice", "Cast"});
-                     });
+  bool elementwise =
+      tensor.shape.size() >= 2 && all([&](const Use &use) {
+        return isOneOf(opOf(use), {"Add", "Sub", "Mul", "Div", "Where", "Slice", "Cast"});
+      });
   if (elementwise && holdsMaskValues(tensor))
     return "it is a mask";
   if (elementwise && isGeneratedName(tensor.name) && uses.size() > 1)

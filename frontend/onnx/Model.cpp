@@ -21,9 +21,9 @@ std::string describeNode(const onnx::NodeProto &node, int index) {
   return text;
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Reading the file
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -40,9 +40,10 @@ std::string readFile(const fs::path &path) {
   if (size == 0)
     throw Error(fmt::format("model '{}' is empty", path.string()));
   if (size >= (uint64_t(1) << 31))
-    throw Error(fmt::format("model '{}' has {} bytes, more than the 2 GiB of a protobuf file; export it "
-                            "with external data",
-                            path.string(), size));
+    throw Error(
+        fmt::format("model '{}' has {} bytes, more than the 2 GiB of a protobuf file; export it "
+                    "with external data",
+                    path.string(), size));
   return readTextFile(path.string());
 }
 
@@ -83,22 +84,25 @@ Outline outline(const std::string &text) {
 void parse(const fs::path &path, onnx::ModelProto &model) {
   std::string text = readFile(path);
   if (text.rfind("version https://git-lfs", 0) == 0)
-    throw Error(fmt::format("'{}' is a Git LFS pointer, not a model; run git lfs pull", path.string()));
+    throw Error(
+        fmt::format("'{}' is a Git LFS pointer, not a model; run git lfs pull", path.string()));
   google::protobuf::LogSilencer quiet; // its messages name no file of the user's
   bool parsed = model.ParseFromString(text);
-  Outline kind = parsed && model.has_ir_version() && model.has_graph() ? Outline::Model : outline(text);
+  Outline kind =
+      parsed && model.has_ir_version() && model.has_graph() ? Outline::Model : outline(text);
   if (kind == Outline::Truncated)
-    throw Error(fmt::format("model '{}' is truncated: it ends within a field after {} bytes; complete "
-                            "the download or export it again",
-                            path.string(), text.size()));
+    throw Error(
+        fmt::format("model '{}' is truncated: it ends within a field after {} bytes; complete "
+                    "the download or export it again",
+                    path.string(), text.size()));
   if (kind == Outline::NotOnnx)
     throw Error(fmt::format("'{}' is not an ONNX model", path.string()));
   if (!parsed)
     throw Error(fmt::format("model '{}' is damaged: its protobuf cannot be read; export it again",
                             path.string()));
   if (!model.has_graph() || !model.has_ir_version())
-    throw Error(fmt::format("model '{}' has no graph: it is truncated or holds no model",
-                            path.string()));
+    throw Error(
+        fmt::format("model '{}' has no graph: it is truncated or holds no model", path.string()));
 }
 
 int64_t checkOpset(const onnx::ModelProto &model, const std::string &path) {
@@ -107,9 +111,10 @@ int64_t checkOpset(const onnx::ModelProto &model, const std::string &path) {
     if (id.domain().empty() || id.domain() == "ai.onnx")
       standard = &id;
   if (!standard)
-    throw Error(fmt::format("model '{}' names no opset of domain ai.onnx: it is truncated or uses other "
-                            "operators only",
-                            path));
+    throw Error(
+        fmt::format("model '{}' names no opset of domain ai.onnx: it is truncated or uses other "
+                    "operators only",
+                    path));
   if (standard->version() < minOpset || standard->version() > maxOpset)
     throw Error(fmt::format("model '{}' has opset {}, supported are {} to {}; export it with "
                             "opset_version={}",
@@ -127,13 +132,15 @@ void checkDomains(const onnx::ModelProto &model, const onnx::GraphProto &graph,
           return function.domain() == domain && function.name() == node.op_type();
         });
     if (isFunction)
-      throw Error(fmt::format("{} in '{}' calls the local function '{}', and local functions are not "
-                              "supported; inline them with onnx.inliner.inline_local_functions",
-                              describeNode(node, i), path, node.op_type()));
+      throw Error(
+          fmt::format("{} in '{}' calls the local function '{}', and local functions are not "
+                      "supported; inline them with onnx.inliner.inline_local_functions",
+                      describeNode(node, i), path, node.op_type()));
     if (!domain.empty() && domain != "ai.onnx")
-      throw Error(fmt::format("{} in '{}' is an operator of domain '{}', supported is ai.onnx only; "
-                              "export the model without custom operators",
-                              describeNode(node, i), path, domain));
+      throw Error(
+          fmt::format("{} in '{}' is an operator of domain '{}', supported is ai.onnx only; "
+                      "export the model without custom operators",
+                      describeNode(node, i), path, domain));
     for (const onnx::AttributeProto &attribute : node.attribute()) {
       if (attribute.has_g())
         checkDomains(model, attribute.g(), path);
@@ -154,14 +161,16 @@ GraphInput describeInput(const onnx::ValueInfoProto &value) {
     throw Error(fmt::format("input '{}' has element type {}, which is not supported", input.name,
                             dtypeName(input.dtype)));
   if (!type.has_shape())
-    throw Error(fmt::format("input '{}' has no shape, so its rank is not known; export the model with "
-                            "shapes of its inputs",
-                            input.name));
+    throw Error(
+        fmt::format("input '{}' has no shape, so its rank is not known; export the model with "
+                    "shapes of its inputs",
+                    input.name));
   for (int i = 0; i < type.shape().dim_size(); ++i) {
     const auto &dim = type.shape().dim(i);
     if (dim.has_dim_value()) {
       if (dim.dim_value() <= 0)
-        throw Error(fmt::format("input '{}' has size {} in dimension {}", input.name, dim.dim_value(), i));
+        throw Error(
+            fmt::format("input '{}' has size {} in dimension {}", input.name, dim.dim_value(), i));
       input.dims.push_back({"", dim.dim_value()});
     } else if (!dim.dim_param().empty()) {
       input.dims.push_back({dim.dim_param(), 0});
@@ -208,15 +217,16 @@ const TensorInfo *OnnxModel::findInitializer(const std::string &name) const {
   return found == tensorIndex.end() ? nullptr : &tensors[found->second];
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Symbols
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 std::vector<std::string> OnnxModel::symbols() const {
   std::vector<std::string> result;
   for (const GraphInput &input : graphInputs)
     for (const InputDim &dim : input.dims)
-      if (!dim.symbol.empty() && std::find(result.begin(), result.end(), dim.symbol) == result.end())
+      if (!dim.symbol.empty() &&
+          std::find(result.begin(), result.end(), dim.symbol) == result.end())
         result.push_back(dim.symbol);
   return result;
 }
@@ -230,7 +240,8 @@ std::vector<BoundInput> OnnxModel::bindSymbols(const std::map<std::string, int64
           known.empty() ? std::string("; all its dimensions are fixed")
                         : fmt::format(", its symbols are: {}", fmt::join(known, ", "))));
     if (size <= 0)
-      throw Error(fmt::format("symbol '{}' is bound to {}, expected a positive size", symbol, size));
+      throw Error(
+          fmt::format("symbol '{}' is bound to {}, expected a positive size", symbol, size));
   }
   std::vector<std::string> missing, where;
   std::vector<BoundInput> result;
@@ -245,14 +256,15 @@ std::vector<BoundInput> OnnxModel::bindSymbols(const std::map<std::string, int64
         bound.shape.push_back(value->second);
       else if (std::find(missing.begin(), missing.end(), dim.symbol) == missing.end()) {
         missing.push_back(dim.symbol);
-        where.push_back(fmt::format("'{}' (dimension {} of input '{}')", dim.symbol, i, input.name));
+        where.push_back(
+            fmt::format("'{}' (dimension {} of input '{}')", dim.symbol, i, input.name));
       }
     }
     result.push_back(std::move(bound));
   }
   if (!missing.empty())
-    throw Error(fmt::format("unbound symbols in '{}': {}; give them with --bind {}=N", file.string(),
-                            fmt::join(where, ", "), fmt::join(missing, "=N,")));
+    throw Error(fmt::format("unbound symbols in '{}': {}; give them with --bind {}=N",
+                            file.string(), fmt::join(where, ", "), fmt::join(missing, "=N,")));
   return result;
 }
 

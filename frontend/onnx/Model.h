@@ -1,10 +1,10 @@
-//===- Model.h - an ONNX model file, loaded and checked -------------------------------------------===//
+//===- Model.h - an ONNX model file, loaded and checked -------------------===//
 //
 // What holds for an OnnxModel: the graph is not empty, every value has one definition that comes
 // before its uses, every node is of a standard operator, the opset is one we know, and the data of
 // every initializer fits its type and shape. Shapes of other values are not looked at.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #pragma once
 
 #include "frontend/onnx/Weights.h"

@@ -1,4 +1,4 @@
-//===- ParameterSorter.h - the steps of sortParameters ---------------------------------------------===//
+//===- ParameterSorter.h - the steps of sortParameters --------------------===//
 #pragma once
 
 #include "frontend/onnx/Parameters.h"
@@ -31,10 +31,10 @@ struct Use {
   std::string value; ///< what the node reads: the initializer, or the last Identity
   Role role = Role::Other;
   Evidence evidence = Evidence::None;
-  std::string name;           ///< that the evidence gives the parameter
-  std::string scopeName;      ///< made of the module path and the role; empty if there is no path
-  bool isTransposed = false;  ///< the evidence says torch holds it transposed
-  bool hasCall = false;       ///< the node has a torch call, whether it names a parameter here or not
+  std::string name;          ///< that the evidence gives the parameter
+  std::string scopeName;     ///< made of the module path and the role; empty if there is no path
+  bool isTransposed = false; ///< the evidence says torch holds it transposed
+  bool hasCall = false; ///< the node has a torch call, whether it names a parameter here or not
   bool isNoParameter = false; ///< the call names a buffer or constant here
   std::string reads;          ///< the value that the node reads in the end
 };
@@ -64,7 +64,8 @@ private:
 
   // Classify.cpp
   /// Why an initializer is no parameter; nothing if it is one.
-  std::optional<std::string> notParameter(const TensorInfo &tensor, const std::vector<Use> &uses) const;
+  std::optional<std::string> notParameter(const TensorInfo &tensor,
+                                          const std::vector<Use> &uses) const;
   bool feedsOnlyRotary(const std::string &value, int depth = 0) const;
 
   // Separate.cpp
@@ -110,11 +111,11 @@ private:
   std::list<Candidate> candidates;
   std::unordered_map<std::string, std::vector<Operand>> users; // by value
   std::set<std::string> values;                                // all names taken in the graph
-  std::set<std::string> captured;                              // used by nested graphs or as outputs
-  std::vector<onnx::NodeProto> prologue;                       // to insert at the start
-  std::map<int, onnx::NodeProto> after;                        // to insert, by position
-  std::set<std::string> calledNames;                           // parameters that torch calls name
-  std::set<std::string> usedUntie;                             // patterns that had an effect
+  std::set<std::string> captured;        // used by nested graphs or as outputs
+  std::vector<onnx::NodeProto> prologue; // to insert at the start
+  std::map<int, onnx::NodeProto> after;  // to insert, by position
+  std::set<std::string> calledNames;     // parameters that torch calls name
+  std::set<std::string> usedUntie;       // patterns that had an effect
 };
 
 /// Whether a glob matches one of the names.

@@ -98,7 +98,8 @@ ParameterSorter::ParameterSorter(const OnnxModel &model, const ParameterOptions 
     }
     if (names.call(i))
       for (const std::string &argument : names.call(i)->arguments)
-        if (auto named = names.placeholder(argument); named && named->kind == TorchNames::Kind::Parameter)
+        if (auto named = names.placeholder(argument);
+            named && named->kind == TorchNames::Kind::Parameter)
           calledNames.insert(named->name);
   }
   for (const onnx::ValueInfoProto &output : original.output())
@@ -186,7 +187,8 @@ void ParameterSorter::finish() {
   std::set<std::string> used = captured;
   for (const onnx::NodeProto &user : table.graph.node()) {
     used.insert(user.input().begin(), user.input().end());
-    defined.insert(user.output().begin(), user.output().end()); // a tied initializer is computed now
+    defined.insert(user.output().begin(),
+                   user.output().end()); // a tied initializer is computed now
   }
   for (const TensorInfo &tensor : model.initializers())
     if (used.count(tensor.name) && !defined.count(tensor.name))

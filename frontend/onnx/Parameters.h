@@ -1,4 +1,4 @@
-//===- Parameters.h - which values of a model are trained, and what they are called ----------------===//
+//===- Parameters.h - which values of a model are trained, and their names ===//
 //
 // The initializer list of an exported model is not its list of parameters. Exporters
 //   - write a tied weight twice, once transposed (untied ties),
@@ -8,18 +8,20 @@
 //   - mix parameters with masks, tables and scalars.
 // sortParameters undoes this on the graph. Worked example, a fresh GPT-2 from the dynamo exporter:
 //
-//   node_layer_norm_1 = LayerNormalization(x, h.0.ln_1.weight, h.0.ln_1.bias)  fx: %p_h_0_ln_2_weight, ...
-//   node_Gemm_245     = Gemm(y, h.0.attn.c_attn.weight)                        fx: %p_h_0_attn_c_attn_bias, ...
+//   node_layer_norm_1 = LayerNormalization(x, h.0.ln_1.weight, h.0.ln_1.bias)
+//                       metadata: layer_norm(%x, %p_h_0_ln_2_weight, %p_h_0_ln_2_bias)
+//   node_Gemm_245     = Gemm(y, h.0.attn.c_attn.weight)
+//                       metadata: addmm(%p_h_0_attn_c_attn_bias, %y, %p_h_0_attn_c_attn_weight)
 // becomes
 //   node_layer_norm_1 = LayerNormalization(x, h.0.ln_2.weight, h.0.ln_2.bias)
 //   node_Gemm_245     = Gemm(y, h.0.attn.c_attn.weight, h.0.attn.c_attn.bias)
 // with three parameters more: two that start as copies of the merged initializers, one as zeros.
 //
-// Nothing depends on the kind of model. Evidence, strongest first: torch's call that a node came from
-// (metadata), an Identity of an initializer (TorchScript writes it where it merged two), the module
-// path in the node's name, the values themselves.
+// Nothing depends on the kind of model. Evidence, strongest first: torch's call that a node came
+// from (metadata), an Identity of an initializer (TorchScript writes it where it merged two), the
+// module path in the node's name, the values themselves.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #pragma once
 
 #include "frontend/onnx/Model.h"
@@ -107,8 +109,9 @@ struct ParameterTable {
 /// Throws Error if an option names nothing, or ties what does not fit.
 ParameterTable sortParameters(const OnnxModel &model, const ParameterOptions &options = {});
 
-/// The data that a parameter starts with, in float32 and in the orientation of its value: that of its
-/// source, or zeros if it was restored. Throws Error naming initializer and file if it is absent.
+/// The data that a parameter starts with, in float32 and in the orientation of its value: that of
+/// its source, or zeros if it was restored. Throws Error naming initializer and file if it is
+/// absent.
 std::vector<float> initialData(const OnnxModel &model, const Parameter &parameter);
 
 } // namespace colrow

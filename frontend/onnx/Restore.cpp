@@ -1,4 +1,4 @@
-//===- Restore.cpp - biases that the exporter dropped because they were zero -----------------------===//
+//===- Restore.cpp - biases that the exporter dropped because they were zero -===//
 
 #include "colrow/Error.h"
 #include "frontend/onnx/ParameterSorter.h"
@@ -73,7 +73,8 @@ void ParameterSorter::restoreByCalls() {
       continue;
     auto bias = names.placeholder(call->arguments[size_t(position)]);
     if (bias && bias->kind == TorchNames::Kind::Parameter)
-      restore(i, bias->name, "its torch call has it, and the exporter dropped it because it is zero");
+      restore(i, bias->name,
+              "its torch call has it, and the exporter dropped it because it is zero");
   }
 }
 
@@ -119,14 +120,16 @@ void ParameterSorter::restoreByOptions() {
         list.push_back(name);
       if (list.empty())
         list.push_back("none");
-      throw Error(fmt::format("--restore-bias '{}' matches no product without bias in '{}'; those are: {}",
-                              pattern, model.path().string(), fmt::join(list, ", ")));
+      throw Error(
+          fmt::format("--restore-bias '{}' matches no product without bias in '{}'; those are: {}",
+                      pattern, model.path().string(), fmt::join(list, ", ")));
     }
   if (!silent.empty())
     remark(ParameterRemark::Doubtful, "", silent.front(),
-           fmt::format("{} Gemm nodes have no bias; if the exporter dropped zero biases that are to be "
-                       "trained, give --restore-bias PATTERN",
-                       silent.size()));
+           fmt::format(
+               "{} Gemm nodes have no bias; if the exporter dropped zero biases that are to be "
+               "trained, give --restore-bias PATTERN",
+               silent.size()));
 }
 
 void ParameterSorter::restore(int index, const std::string &name, const std::string &why) {
@@ -134,7 +137,8 @@ void ParameterSorter::restore(int index, const std::string &name, const std::str
   Candidate *weight = weightOf(index, isReversed);
   size_t rank = node(index).op_type() == "LayerNormalization" ? 1 : 2;
   if (!weight || weight->parameter.shape.size() < rank) {
-    remark(ParameterRemark::Doubtful, name, index, "cannot be created again: its size is not known");
+    remark(ParameterRemark::Doubtful, name, index,
+           "cannot be created again: its size is not known");
     return;
   }
   std::vector<int64_t> shape = weight->parameter.valueShape();
@@ -163,8 +167,9 @@ void ParameterSorter::restore(int index, const std::string &name, const std::str
     existing = &candidates.back();
   }
   remark(ParameterRemark::Restored, name, index,
-         fmt::format("{}: {}", existing->parameter.restored() ? "is created again as zeros" : "is added again",
-                     why));
+         fmt::format(
+             "{}: {}",
+             existing->parameter.restored() ? "is created again as zeros" : "is added again", why));
   addBias(index, *existing);
 }
 
@@ -202,17 +207,20 @@ void ParameterSorter::reportUnclaimed() {
   for (const std::string &name : calledNames)
     if (!findCandidate(name))
       remark(ParameterRemark::Doubtful, name, -1,
-             "is a parameter in torch that the graph does not hold: the exporter folded or dropped it, so "
+             "is a parameter in torch that the graph does not hold: the exporter folded or dropped "
+             "it, so "
              "it is not trained");
   std::vector<std::string> unused;
   for (const auto &[name, order] : names.parameters())
     if (!calledNames.count(name) && !findCandidate(name))
       unused.push_back(name);
   if (!unused.empty())
-    remark(ParameterRemark::Doubtful, unused.front(), -1,
-           fmt::format("torch has parameters that no node uses: {}; each is unused, folded into a constant, "
-                       "or tied to another parameter, which --tie OTHER=NAME tells",
-                       fmt::join(unused, ", ")));
+    remark(
+        ParameterRemark::Doubtful, unused.front(), -1,
+        fmt::format(
+            "torch has parameters that no node uses: {}; each is unused, folded into a constant, "
+            "or tied to another parameter, which --tie OTHER=NAME tells",
+            fmt::join(unused, ", ")));
 }
 
 } // namespace colrow

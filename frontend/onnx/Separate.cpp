@@ -1,4 +1,4 @@
-//===- Separate.cpp - one initializer, one or several parameters -----------------------------------===//
+//===- Separate.cpp - one initializer, one or several parameters ----------===//
 
 #include "frontend/onnx/ParameterSorter.h"
 
@@ -30,7 +30,8 @@ void ParameterSorter::separate(const TensorInfo &tensor, std::vector<Use> uses) 
   std::vector<std::pair<std::string, Candidate>> groups; // in the order of first use
   for (Use &use : uses) {
     std::string key = separationKey(use, tensor, uniform);
-    auto group = std::find_if(groups.begin(), groups.end(), [&](auto &g) { return g.first == key; });
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](auto &g) { return g.first == key; });
     if (group == groups.end())
       group = groups.insert(groups.end(), {key, Candidate()});
     group->second.uses.push_back(std::move(use));
@@ -54,8 +55,9 @@ void ParameterSorter::separate(const TensorInfo &tensor, std::vector<Use> uses) 
     collectAliases(candidate);
     if (groups.size() > 1 && int(i) != owner)
       remark(ParameterRemark::Separated, candidate.parameter.name, candidate.uses[0].at.node,
-             fmt::format("starts as a copy of initializer '{}', which the exporter kept for {} parameters",
-                         tensor.name, groups.size()));
+             fmt::format(
+                 "starts as a copy of initializer '{}', which the exporter kept for {} parameters",
+                 tensor.name, groups.size()));
     candidates.push_back(std::move(candidate));
   }
 }
@@ -123,7 +125,8 @@ void ParameterSorter::collectAliases(Candidate &candidate) const {
           add(alias);
       continue;
     }
-    // Without a list of names: a module with a weight or bias of its own, not one that passes it on.
+    // Without a list of names: a module with a weight or bias of its own, not one that passes it
+    // on.
     const std::string &op = node(use.at.node).op_type();
     bool hasPlace = !use.scopeName.empty() && op != "Mul" && names.isLeafModule(*module);
     std::string own = moduleOf(p.name);

@@ -1,4 +1,4 @@
-//===- Ties.cpp - several initializers, one parameter ----------------------------------------------===//
+//===- Ties.cpp - several initializers, one parameter ---------------------===//
 
 #include "colrow/Error.h"
 #include "frontend/onnx/ParameterSorter.h"
@@ -60,7 +60,8 @@ void ParameterSorter::mergeEqualNames() {
     Candidate &candidate = *next++;
     std::vector<std::string> all = candidate.parameter.aliases;
     all.push_back(candidate.parameter.name);
-    auto same = std::find_if(all.begin(), all.end(), [&](auto &name) { return byName.count(name); });
+    auto same =
+        std::find_if(all.begin(), all.end(), [&](auto &name) { return byName.count(name); });
     if (same == all.end()) {
       for (const std::string &name : all)
         byName[name] = &candidate;
@@ -87,9 +88,10 @@ void ParameterSorter::mergeEqualNames() {
       continue;
     }
     remark(ParameterRemark::Doubtful, q.valueName, second->uses[0].at.node,
-           fmt::format("seems to be '{}' by its place, but '{}' is that too, with other values; trained "
-                       "apart, under the name '{}'",
-                       q.name, p.valueName, q.valueName));
+           fmt::format(
+               "seems to be '{}' by its place, but '{}' is that too, with other values; trained "
+               "apart, under the name '{}'",
+               q.name, p.valueName, q.valueName));
     q.name = q.valueName;
     if (q.transposed) { // without torch's name it keeps the orientation of the file
       q.transposed = false;
@@ -146,10 +148,12 @@ void ParameterSorter::tieHeads() {
       int where = matrix->uses[0].at.node;
       if (a.storage == Storage::Absent || b.storage == Storage::Absent) {
         if (isGeneratedName(matrix->parameter.valueName))
-          remark(ParameterRemark::Doubtful, head, where,
-                 fmt::format("may be tied to '{0}': its shape fits, its data is absent; if it is, give --tie "
-                             "{0}={1}",
-                             table->parameter.name, head));
+          remark(
+              ParameterRemark::Doubtful, head, where,
+              fmt::format(
+                  "may be tied to '{0}': its shape fits, its data is absent; if it is, give --tie "
+                  "{0}={1}",
+                  table->parameter.name, head));
         continue;
       }
       bool transposed = equalTransposed(a, b);
@@ -221,8 +225,8 @@ void ParameterSorter::untieUses() {
       continue;
     Parameter original = current->parameter;
     // The file's initializer stays with the module that is called like it, else with the first use.
-    std::string keeper = byModule.count(original.valueName) ? original.valueName
-                                                            : current->uses.front().scopeName;
+    std::string keeper =
+        byModule.count(original.valueName) ? original.valueName : current->uses.front().scopeName;
     for (auto &[name, uses] : byModule) {
       Candidate part;
       part.isExact = current->isExact;
@@ -250,8 +254,8 @@ void ParameterSorter::untieUses() {
           tied.push_back(candidate.parameter.name);
       if (tied.empty())
         tied.push_back("none");
-      throw Error(fmt::format("--untie '{}' matches no tied parameter of '{}'; tied are: {}", pattern,
-                              model.path().string(), fmt::join(tied, ", ")));
+      throw Error(fmt::format("--untie '{}' matches no tied parameter of '{}'; tied are: {}",
+                              pattern, model.path().string(), fmt::join(tied, ", ")));
     }
 }
 

@@ -40,9 +40,9 @@ std::optional<std::string> moduleOfNodeName(const std::string &name) {
   return path;
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Calls
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 /// Splits at commas outside of brackets and quotes.
 static std::vector<std::string> splitArguments(const std::string &text) {
@@ -99,20 +99,23 @@ int argumentOfRole(const std::string &target, Role role) {
     int weight, bias;
   };
   // https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/native_functions.yaml
-  static const Signature known[] = {
-      {"embedding", 0, -1},     {"linear", 1, 2},      {"addmm", 2, 0},      {"mm", 1, -1},
-      {"matmul", 1, -1},        {"bmm", 1, -1},        {"layer_norm", 2, 3}, {"native_layer_norm", 2, 3},
-      {"rms_norm", 2, -1},      {"group_norm", 2, 3},  {"conv1d", 1, 2},     {"conv2d", 1, 2},
-      {"conv3d", 1, 2},         {"convolution", 1, 2}, {"_fused_rms_norm", 2, -1}};
+  static const Signature known[] = {{"embedding", 0, -1},      {"linear", 1, 2},
+                                    {"addmm", 2, 0},           {"mm", 1, -1},
+                                    {"matmul", 1, -1},         {"bmm", 1, -1},
+                                    {"layer_norm", 2, 3},      {"native_layer_norm", 2, 3},
+                                    {"rms_norm", 2, -1},       {"group_norm", 2, 3},
+                                    {"conv1d", 1, 2},          {"conv2d", 1, 2},
+                                    {"conv3d", 1, 2},          {"convolution", 1, 2},
+                                    {"_fused_rms_norm", 2, -1}};
   for (const Signature &signature : known)
     if (target == signature.target)
       return role == Role::Weight ? signature.weight : role == Role::Bias ? signature.bias : -1;
   return -1;
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // TorchNames
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 /// torch.export's name of a dotted name: `bert.LayerNorm.weight` is `bert_layernorm_weight`.
 static std::string fxName(const std::string &dotted) {
@@ -161,7 +164,8 @@ void TorchNames::readSignature(const std::string &text) {
     size_t colon = line.find(": "), target = line.find(" target='");
     if (colon == std::string::npos || target == std::string::npos)
       continue;
-    std::string placeholder = line.substr(0, colon), kind = line.substr(colon + 2, target - colon - 2);
+    std::string placeholder = line.substr(0, colon),
+                kind = line.substr(colon + 2, target - colon - 2);
     target += 9;
     std::string name = line.substr(target, line.find('\'', target) - target);
     bool isParameter = kind == "PARAMETER";
@@ -211,8 +215,8 @@ void TorchNames::readScopes(const onnx::GraphProto &graph) {
   }
 }
 
-/// A model that calls `self.model.decoder(...)`, past the forward of `self.model`, leaves `model` out of
-/// TorchScript's paths. The initializers beside have the whole path.
+/// A model that calls `self.model.decoder(...)`, past the forward of `self.model`, leaves `model`
+/// out of TorchScript's paths. The initializers beside have the whole path.
 void TorchNames::completeScopes() {
   std::map<std::string, std::set<std::string>> missing; // by the first part of a path
   auto firstPart = [](const std::string &path) { return path.substr(0, path.find('.')); };
@@ -264,7 +268,8 @@ std::optional<TorchNames::Placeholder> TorchNames::placeholder(const std::string
   size_t longest = 0;
   for (const std::string &module : knownModules) {
     std::string spelled = fxName(module) + "_";
-    if (spelled.size() > longest && !module.empty() && rest.compare(0, spelled.size(), spelled) == 0) {
+    if (spelled.size() > longest && !module.empty() &&
+        rest.compare(0, spelled.size(), spelled) == 0) {
       longest = spelled.size();
       result.name = module + "." + rest.substr(longest);
     }

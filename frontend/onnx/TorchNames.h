@@ -1,16 +1,17 @@
-//===- TorchNames.h - what torch's exporters leave of the names in a model -------------------------===//
+//===- TorchNames.h - names that torch's exporters leave in a model -------===//
 //
-// The TorchScript exporter puts the module path into node names, `/transformer/h.0/attn/c_attn/Gemm`.
-// The dynamo exporter puts into each node's metadata
-//   pkg.torch.onnx.fx_node      %addmm : [...] = call_function[target=torch.ops.aten.addmm.default](
-//                                 args = (%p_transformer_h_0_attn_c_attn_bias, %view, ...), kwargs = {})
+// The TorchScript exporter puts the module path into node names,
+// `/transformer/h.0/attn/c_attn/Gemm`. The dynamo exporter puts into each node's metadata
+//   pkg.torch.onnx.fx_node      %addmm : [num_users=1] = call_function[
+//                                 target=torch.ops.aten.addmm.default](
+//                                 args = (%p_h_0_c_attn_bias, %view, ...), kwargs = {})
 //   pkg.torch.onnx.name_scopes  ['', 'transformer', ..., 'transformer.h.0.attn.c_attn', 'addmm']
 // and into the graph's (torch 2.6 and newer)
 //   pkg.torch.export.ExportedProgram.graph_signature
 //                               p_transformer_wte_weight: PARAMETER target='transformer.wte.weight'
 // None of it is needed for a correct import of a model that keeps its parameters apart.
 //
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #pragma once
 
 #include "frontend/onnx/Metadata.h"
@@ -28,8 +29,8 @@ enum class Role { Weight, Bias, Other };
 
 /// A call in torch's graph: from the metadata of the nodes that it became.
 struct FxCall {
-  std::string result;                 ///< `addmm`
-  std::string target;                 ///< `addmm`; `torch.ops.` names without their library and overload
+  std::string result; ///< `addmm`
+  std::string target; ///< `addmm`; `torch.ops.` names without their library and overload
   std::vector<std::string> arguments; ///< as written: `%view`, `[64]`, `1e-05`
 };
 
@@ -64,8 +65,8 @@ public:
 
   /// Per node, in the order of the graph.
   const std::optional<FxCall> &call(int node) const { return calls[size_t(node)]; }
-  /// Module path of a node. Repeated calls of one module, which TorchScript numbers (`/norm_1/...`),
-  /// have the path of the first.
+  /// Module path of a node. Repeated calls of one module, which TorchScript numbers
+  /// (`/norm_1/...`), have the path of the first.
   const std::optional<std::string> &module(int node) const { return modules[size_t(node)]; }
   /// Whether no other module that has nodes is inside this one.
   bool isLeafModule(const std::string &module) const;

@@ -1,4 +1,4 @@
-//===- Uses.cpp - who uses an initializer, as what, and which name that gives it -------------------===//
+//===- Uses.cpp - who uses an initializer, as what, and which name that gives it -===//
 
 #include "frontend/onnx/ParameterSorter.h"
 
@@ -31,7 +31,8 @@ void ParameterSorter::follow(const std::string &value, const TensorInfo &tensor,
   }
 }
 
-Use ParameterSorter::describeUse(Operand at, const std::string &value, const TensorInfo &tensor) const {
+Use ParameterSorter::describeUse(Operand at, const std::string &value,
+                                 const TensorInfo &tensor) const {
   Use use;
   use.at = at;
   use.value = use.reads = value;
@@ -116,8 +117,8 @@ void ParameterSorter::readCall(Use &use, const TensorInfo &tensor) const {
   use.evidence = Evidence::Call;
   use.name = choice->name;
   use.isNoParameter = choice->kind == TorchNames::Kind::NotParameter;
-  use.isTransposed = call->target == "linear" && use.role == Role::Weight && tensor.shape.size() == 2 &&
-                     readsLinearTransposed(node(use.at.node), use.at);
+  use.isTransposed = call->target == "linear" && use.role == Role::Weight &&
+                     tensor.shape.size() == 2 && readsLinearTransposed(node(use.at.node), use.at);
 }
 
 } // namespace colrow

@@ -47,7 +47,8 @@ std::string dtypeName(int32_t dtype) {
   if (!onnx::TensorProto_DataType_IsValid(dtype))
     return fmt::format("type {}", dtype);
   std::string name = onnx::TensorProto_DataType_Name(dtype);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return tolower(c); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return tolower(c); });
   return name;
 }
 
@@ -71,9 +72,9 @@ bool TensorInfo::isFloat() const {
   return dtype == T::FLOAT || dtype == T::FLOAT16 || dtype == T::BFLOAT16 || dtype == T::DOUBLE;
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Places
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -85,8 +86,9 @@ uint64_t parseCount(const std::string &text, const char *key, const std::string 
     value = 10 * value + uint64_t(c - '0');
   }
   if (!digits)
-    throw Error(fmt::format("initializer '{}' has external data with {} '{}', which is no byte count",
-                            tensor, key, text));
+    throw Error(
+        fmt::format("initializer '{}' has external data with {} '{}', which is no byte count",
+                    tensor, key, text));
   return value;
 }
 
@@ -95,9 +97,10 @@ uint64_t parseCount(const std::string &text, const char *key, const std::string 
 fs::path resolveLocation(const std::string &location, const fs::path &folder,
                          const std::string &tensor) {
   auto leaves = [&](const std::string &why) {
-    return Error(fmt::format("initializer '{}' refers to external data '{}', which leaves the model's "
-                             "folder {} ({}); put the data file beside the model",
-                             tensor, location, folder.string(), why));
+    return Error(
+        fmt::format("initializer '{}' refers to external data '{}', which leaves the model's "
+                    "folder {} ({}); put the data file beside the model",
+                    tensor, location, folder.string(), why));
   };
   fs::path relative(location);
   if (location.empty())
@@ -159,10 +162,11 @@ void describeExternal(TensorInfo &info, const fs::path &folder) {
   }
   info.file = resolveLocation(location, folder, info.name);
   if (hasLength && length != info.byteSize)
-    throw Error(fmt::format("initializer '{}' of type {} and shape {} needs {} bytes, but its external "
-                            "data in '{}' has {}",
-                            info.name, dtypeName(info.dtype), shapeText(info.shape), info.byteSize,
-                            info.file.string(), length));
+    throw Error(
+        fmt::format("initializer '{}' of type {} and shape {} needs {} bytes, but its external "
+                    "data in '{}' has {}",
+                    info.name, dtypeName(info.dtype), shapeText(info.shape), info.byteSize,
+                    info.file.string(), length));
   std::error_code code;
   fs::file_status status = fs::status(info.file, code);
   if (status.type() == fs::file_type::not_found) {
@@ -175,10 +179,10 @@ void describeExternal(TensorInfo &info, const fs::path &folder) {
   info.storage = Storage::External;
   uint64_t size = fs::file_size(info.file, code);
   if (code || info.offset > size || info.byteSize > size - info.offset)
-    throw Error(fmt::format("external data '{}' is too short: initializer '{}' needs bytes {} to {}, the "
-                            "file has {}; export the model again or complete the download",
-                            info.file.string(), info.name, info.offset, info.offset + info.byteSize,
-                            size));
+    throw Error(
+        fmt::format("external data '{}' is too short: initializer '{}' needs bytes {} to {}, the "
+                    "file has {}; export the model again or complete the download",
+                    info.file.string(), info.name, info.offset, info.offset + info.byteSize, size));
 }
 
 } // namespace
@@ -193,8 +197,9 @@ TensorInfo describeTensor(const onnx::TensorProto &tensor, const fs::path &folde
   int64_t count = elementCount(info.shape, what);
   bool isString = info.dtype == onnx::TensorProto::STRING;
   if (!isString && elementSize(info.dtype) == 0)
-    throw Error(fmt::format("{} has element {}, which is not supported; export the model in float32",
-                            what, dtypeName(info.dtype)));
+    throw Error(
+        fmt::format("{} has element {}, which is not supported; export the model in float32", what,
+                    dtypeName(info.dtype)));
   info.byteSize = uint64_t(count) * elementSize(info.dtype);
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
     describeExternal(info, folder);
@@ -210,9 +215,9 @@ TensorInfo describeTensor(const onnx::TensorProto &tensor, const fs::path &folde
   return info;
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Bytes
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -271,17 +276,20 @@ Bytes readTensor(const TensorInfo &tensor) {
     throw Error(fmt::format("initializer '{}' has element type {}, whose data cannot be read",
                             tensor.name, dtypeName(tensor.dtype)));
   if (tensor.storage == Storage::Absent)
-    throw Error(fmt::format("the data of initializer '{}' is missing: file '{}' does not exist; put it "
-                            "beside the model, or give other weights",
-                            tensor.name, tensor.file.string()));
+    throw Error(
+        fmt::format("the data of initializer '{}' is missing: file '{}' does not exist; put it "
+                    "beside the model, or give other weights",
+                    tensor.name, tensor.file.string()));
   if (tensor.storage == Storage::External) {
     auto mapped = mapShared(tensor.file);
     if (tensor.offset + tensor.byteSize > mapped->size())
-      throw Error(fmt::format("external data '{}' became shorter while it was in use: initializer '{}' "
-                              "needs bytes {} to {}, the file has {}",
-                              tensor.file.string(), tensor.name, tensor.offset,
-                              tensor.offset + tensor.byteSize, mapped->size()));
-    return {reinterpret_cast<const char *>(mapped->data()) + tensor.offset, tensor.byteSize, mapped};
+      throw Error(
+          fmt::format("external data '{}' became shorter while it was in use: initializer '{}' "
+                      "needs bytes {} to {}, the file has {}",
+                      tensor.file.string(), tensor.name, tensor.offset,
+                      tensor.offset + tensor.byteSize, mapped->size()));
+    return {reinterpret_cast<const char *>(mapped->data()) + tensor.offset, tensor.byteSize,
+            mapped};
   }
   if (tensor.proto->has_raw_data())
     return {tensor.proto->raw_data().data(), tensor.proto->raw_data().size(), nullptr};
@@ -327,8 +335,8 @@ std::vector<float> readFloats(const TensorInfo &tensor) {
   case onnx::TensorProto::BFLOAT16:
     return unpack<uint16_t>(readTensor(tensor), fromBfloat16);
   default:
-    throw Error(fmt::format("initializer '{}' has element type {}, expected a float type", tensor.name,
-                            dtypeName(tensor.dtype)));
+    throw Error(fmt::format("initializer '{}' has element type {}, expected a float type",
+                            tensor.name, dtypeName(tensor.dtype)));
   }
 }
 

@@ -1,10 +1,10 @@
-//===- Weights.h - where the bytes of an initializer are, and reading them -----------------------===//
+//===- Weights.h - where the bytes of an initializer are, and reading them -===//
 //
 // A model may be larger than memory and its weights may be absent altogether, so an initializer is
 // described by its type, shape and place; its bytes are mapped from the file when asked for.
 // Format: https://onnx.ai/onnx/repo-docs/ExternalData.html
 //
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #pragma once
 
 #include "onnx/onnx_pb.h"
@@ -59,7 +59,8 @@ struct TensorInfo {
 };
 
 /// Describes an initializer of a model in `folder` and checks that its data fits its shape: byte
-/// count, place inside the folder, length of the external file. Throws Error naming tensor and file.
+/// count, place inside the folder, length of the external file. Throws Error naming tensor and
+/// file.
 TensorInfo describeTensor(const onnx::TensorProto &tensor, const std::filesystem::path &folder);
 
 /// The elements, little endian and dense, in the tensor's own type. Throws Error naming the tensor

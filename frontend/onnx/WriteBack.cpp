@@ -70,8 +70,8 @@ std::string encode(const Parameter &parameter, const std::vector<float> &values)
   case onnx::TensorProto::BFLOAT16:
     return convert<uint16_t>(values, toBfloat16);
   default:
-    throw Error(fmt::format("parameter '{}' has element type {}, expected a float type", parameter.name,
-                            dtypeName(parameter.dtype)));
+    throw Error(fmt::format("parameter '{}' has element type {}, expected a float type",
+                            parameter.name, dtypeName(parameter.dtype)));
   }
 }
 
@@ -162,7 +162,8 @@ private:
         std::string reversed;
         if (holder.reversed) {
           reversed.resize(bytes.size());
-          transposeBytes(bytes.data(), reversed.data(), shape[0], shape[1], elementSize(parameter.dtype));
+          transposeBytes(bytes.data(), reversed.data(), shape[0], shape[1],
+                         elementSize(parameter.dtype));
           std::swap(shape[0], shape[1]);
         }
         auto place = places.find(name);

@@ -12,7 +12,10 @@ namespace {
 /// y = x + w, the smallest model.
 Builder addition() {
   Builder b;
-  b.input("x", {"batch", "2"}).output("y").floats("w", {2}, {1, 2}).node("Add", "/add", {"x", "w"}, {"y"});
+  b.input("x", {"batch", "2"})
+      .output("y")
+      .floats("w", {2}, {1, 2})
+      .node("Add", "/add", {"x", "w"}, {"y"});
   return b;
 }
 
@@ -57,9 +60,9 @@ TEST(OnnxModel, ReadsTypedFields) {
 }
 
 TEST(OnnxModel, LoadsRealExports) {
-  for (const char *name :
-       {"gpt2-tiny", "gpt2-tiny-dynamo", "gpt2-tiny-train", "gpt2-tiny-train-dynamo", "gpt2-tiny-loss",
-        "gpt2-tiny-loss-dynamo", "gpt2-fresh", "gpt2-fresh-dynamo", "gpt2-small-graph"}) {
+  for (const char *name : {"gpt2-tiny", "gpt2-tiny-dynamo", "gpt2-tiny-train",
+                           "gpt2-tiny-train-dynamo", "gpt2-tiny-loss", "gpt2-tiny-loss-dynamo",
+                           "gpt2-fresh", "gpt2-fresh-dynamo", "gpt2-small-graph"}) {
     OnnxModel model = OnnxModel::load(realModel(name));
     EXPECT_EQ(model.symbols(), (std::vector<std::string>{"batch", "sequence"})) << name;
   }
@@ -99,12 +102,13 @@ TEST(OnnxModel, MetadataSurvivesTheOldProtobuf) {
              call->second.find("%p_transformer_h_0_attn_c_attn_bias") != std::string::npos;
   }
   EXPECT_EQ(named, 1);
-  EXPECT_TRUE(graphMetadata(model.graph()).count("pkg.torch.export.ExportedProgram.graph_signature"));
+  EXPECT_TRUE(
+      graphMetadata(model.graph()).count("pkg.torch.export.ExportedProgram.graph_signature"));
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Symbols
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 TEST(BindSymbols, ReplacesSymbols) {
   OnnxModel model = OnnxModel::load(realModel("gpt2-tiny-loss"));
@@ -135,9 +139,9 @@ TEST(BindSymbols, UnnamedDimensionGetsAName) {
   EXPECT_EQ(model.bindSymbols({{"x.0", 3}})[0].shape, (std::vector<int64_t>{3, 2}));
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Bad files
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 TEST(BadFile, NotOnnx) {
   ScratchFolder folder;
@@ -150,7 +154,8 @@ TEST(BadFile, NotOnnx) {
   EXPECT_MESSAGE(OnnxModel::load(given("")), "m.onnx' is empty");
   EXPECT_MESSAGE(OnnxModel::load(given("#!/bin/sh\necho hello\n")), "m.onnx' is not an ONNX model");
   EXPECT_MESSAGE(OnnxModel::load(given(std::string("PK\3\4\0\0\0\0", 8))), "is not an ONNX model");
-  EXPECT_MESSAGE(OnnxModel::load(given("version https://git-lfs.github.com/spec/v1\n")), "git lfs pull");
+  EXPECT_MESSAGE(OnnxModel::load(given("version https://git-lfs.github.com/spec/v1\n")),
+                 "git lfs pull");
   std::mt19937 random(1);
   for (int i = 0; i < 200; ++i) {
     std::string noise(1 + random() % 300, '\0');
@@ -264,10 +269,17 @@ TEST(BadFile, Names) {
 TEST(BadFile, OrderAndCycles) {
   ScratchFolder folder;
   Builder order;
-  order.input("x", {"2"}).output("z").node("Neg", "/b", {"y"}, {"z"}).node("Relu", "/a", {"x"}, {"y"});
-  EXPECT_MESSAGE(OnnxModel::load(order.write(folder)), "uses 'y' before node '/a' (Relu) computes it");
+  order.input("x", {"2"})
+      .output("z")
+      .node("Neg", "/b", {"y"}, {"z"})
+      .node("Relu", "/a", {"x"}, {"y"});
+  EXPECT_MESSAGE(OnnxModel::load(order.write(folder)),
+                 "uses 'y' before node '/a' (Relu) computes it");
   Builder cycle;
-  cycle.input("x", {"2"}).output("z").node("Add", "/a", {"x", "z"}, {"y"}).node("Neg", "/b", {"y"}, {"z"});
+  cycle.input("x", {"2"})
+      .output("z")
+      .node("Add", "/a", {"x", "z"}, {"y"})
+      .node("Neg", "/b", {"y"}, {"z"});
   EXPECT_MESSAGE(OnnxModel::load(cycle.write(folder)), "has a cycle: node '/");
   Builder self;
   self.input("x", {"2"}).output("y").node("Add", "/a", {"x", "y"}, {"y"});
@@ -303,7 +315,8 @@ TEST(BadFile, DataThatDoesNotFit) {
                  "initializer 'w' of type float and shape [2] needs 8 bytes, but the file has 5");
   Builder negative = addition();
   negative.graph().mutable_initializer(0)->set_dims(0, -2);
-  EXPECT_MESSAGE(OnnxModel::load(negative.write(folder)), "initializer 'w' has a negative dimension: [-2]");
+  EXPECT_MESSAGE(OnnxModel::load(negative.write(folder)),
+                 "initializer 'w' has a negative dimension: [-2]");
   Builder huge = addition();
   huge.graph().mutable_initializer(0)->set_dims(0, int64_t(1) << 62);
   huge.graph().mutable_initializer(0)->add_dims(int64_t(1) << 62);
@@ -313,9 +326,9 @@ TEST(BadFile, DataThatDoesNotFit) {
   EXPECT_MESSAGE(OnnxModel::load(type.write(folder)), "initializer 'w' has element");
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // External data
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 Builder withExternal(const std::string &location, const std::string &offset = "4",
                      const std::string &length = "8") {
@@ -346,7 +359,8 @@ TEST(ExternalData, BadPlaces) {
     OnnxModel::load(withExternal(location, offset, length).write(folder, "inner/model.onnx"));
   };
   EXPECT_MESSAGE(load("../outside.bin"), "which leaves the model's folder");
-  EXPECT_MESSAGE(load("../outside.bin"), "initializer 'w' refers to external data '../outside.bin'");
+  EXPECT_MESSAGE(load("../outside.bin"),
+                 "initializer 'w' refers to external data '../outside.bin'");
   EXPECT_MESSAGE(load("sub/../../outside.bin"), "contains '..'");
   EXPECT_MESSAGE(load((folder / "outside.bin").string()), "the path is absolute");
   EXPECT_MESSAGE(load("link.bin"), "it is a symbolic link to");
@@ -369,9 +383,9 @@ TEST(ExternalData, AbsentIsAnErrorWhenAsked) {
                  "the data of initializer 'w' is missing: file '" + (folder / "gone.bin").string());
 }
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Contents
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 TEST(Weights, UniformAndTransposed) {
   ScratchFolder folder;

@@ -1,5 +1,5 @@
-#include "TestModels.h"
 #include "frontend/onnx/Parameters.h"
+#include "TestModels.h"
 
 #include <nlohmann/json.hpp>
 
@@ -28,8 +28,8 @@ int count(const ParameterTable &table, ParameterRemark::Kind kind) {
 std::string allRemarks(const ParameterTable &table) {
   std::string text;
   for (const ParameterRemark &remark : table.remarks)
-    text += std::string(remarkKindName(remark.kind)) + ": '" + remark.parameter + "' " + remark.text + " (" +
-            remark.node + ")\n";
+    text += std::string(remarkKindName(remark.kind)) + ": '" + remark.parameter + "' " +
+            remark.text + " (" + remark.node + ")\n";
   return text;
 }
 
@@ -69,7 +69,8 @@ TEST_P(RealExport, TableEqualsReference) {
     for (const ParameterValue &value : parameter.values)
       have.insert(value.name + shapesOf(value.shape) + (value.transposed ? "T" : ""));
     for (const json &value : entry["onnx"])
-      want.insert(value["name"].get<std::string>() + shapesOf(value["shape"].get<std::vector<int64_t>>()) +
+      want.insert(value["name"].get<std::string>() +
+                  shapesOf(value["shape"].get<std::vector<int64_t>>()) +
                   (value["transposed"].get<bool>() ? "T" : ""));
     EXPECT_EQ(have, want);
   }
@@ -80,17 +81,18 @@ TEST_P(RealExport, TableEqualsReference) {
 
 INSTANTIATE_TEST_SUITE_P(Models, RealExport,
                          ::testing::Values("gpt2-tiny", "gpt2-tiny-dynamo", "gpt2-tiny-train",
-                                           "gpt2-tiny-train-dynamo", "gpt2-tiny-loss", "gpt2-tiny-loss-dynamo",
-                                           "gpt2-fresh", "gpt2-fresh-dynamo", "gpt2-small-graph"),
+                                           "gpt2-tiny-train-dynamo", "gpt2-tiny-loss",
+                                           "gpt2-tiny-loss-dynamo", "gpt2-fresh",
+                                           "gpt2-fresh-dynamo", "gpt2-small-graph"),
                          [](const auto &info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
 
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 // Small cases
-//===----------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 struct Sorted {
   ScratchFolder folder;
@@ -115,7 +117,8 @@ using Names = std::vector<std::string>;
 Builder untiedTie() {
   Builder b;
   b.input("ids", {"s"}, onnx::TensorProto::INT64).output("logits");
-  b.floats("wte.weight", {3, 2}, {1, 2, 3, 4, 5, 6}).floats("onnx::MatMul_9", {2, 3}, {1, 3, 5, 2, 4, 6});
+  b.floats("wte.weight", {3, 2}, {1, 2, 3, 4, 5, 6})
+      .floats("onnx::MatMul_9", {2, 3}, {1, 3, 5, 2, 4, 6});
   b.node("Gather", "/wte/Gather", {"wte.weight", "ids"}, {"x"});
   b.node("MatMul", "/head/MatMul", {"x", "onnx::MatMul_9"}, {"logits"});
   return b;
@@ -175,7 +178,8 @@ TEST(Ties, ShapesMustFit) {
 TEST(Ties, AbsentDataCannotBeCompared) {
   Builder b;
   b.input("ids", {"s"}, onnx::TensorProto::INT64).output("logits");
-  b.external("wte.weight", {3, 2}, "gone", "0", "24").external("onnx::MatMul_9", {2, 3}, "gone", "24", "24");
+  b.external("wte.weight", {3, 2}, "gone", "0", "24")
+      .external("onnx::MatMul_9", {2, 3}, "gone", "24", "24");
   b.node("Gather", "/wte/Gather", {"wte.weight", "ids"}, {"x"});
   b.node("MatMul", "/head/MatMul", {"x", "onnx::MatMul_9"}, {"logits"});
   Sorted sorted(b);
@@ -190,7 +194,8 @@ TEST(Ties, DynamoAtStaticShapes) {
   Builder b(20);
   b.input("ids", {"3"}, onnx::TensorProto::INT64).output("logits");
   b.floats("head.weight", {3, 2}, {1, 2, 3, 4, 5, 6}).floats("val_9", {2, 3}, {1, 3, 5, 2, 4, 6});
-  b.node("Gather", "a", {"head.weight", "ids"}, {"x"}).call("emb", "embedding", "%p_head_weight, %ids");
+  b.node("Gather", "a", {"head.weight", "ids"}, {"x"})
+      .call("emb", "embedding", "%p_head_weight, %ids");
   b.node("MatMul", "b", {"x", "val_9"}, {"logits"}).call("head", "linear", "%x, %p_head_weight");
   Sorted sorted(b);
   ASSERT_EQ(sorted.names(), Names{"emb.weight"});
@@ -210,17 +215,22 @@ TEST(Ties, DynamoAtStaticShapes) {
   shared.call("head", "linear", "%x, %p_head_weight");
   shared.graph().mutable_node()->SwapElements(1, 2);
   EXPECT_EQ(Sorted(shared).names(), Names{"emb.weight"});
-  EXPECT_EQ(Sorted(shared, {{}, {"head.weight"}, {}}).names(), (Names{"emb.weight", "head.weight"}));
+  EXPECT_EQ(Sorted(shared, {{}, {"head.weight"}, {}}).names(),
+            (Names{"emb.weight", "head.weight"}));
 }
 
 /// The signature has names that no call uses: those of tied parameters, in torch's order.
 TEST(Ties, NamesFromTheSignature) {
   Builder b(20);
-  b.input("x", {"3", "2"}).output("y").floats("cls.decoder.bias", {2}, {1, 2}).floats("table", {2}, {3, 4});
+  b.input("x", {"3", "2"})
+      .output("y")
+      .floats("cls.decoder.bias", {2}, {1, 2})
+      .floats("table", {2}, {3, 4});
   b.signature("\n# inputs\np_cls_bias: PARAMETER target='cls.bias'\n"
               "p_cls_decoder_bias: PARAMETER target='cls.decoder.bias'\n"
               "b_table: BUFFER target='table' persistent=True\nx: USER_INPUT\n\n# outputs\n");
-  b.node("Add", "a", {"x", "cls.decoder.bias"}, {"z"}).call("cls.decoder", "add", "%x, %p_cls_decoder_bias");
+  b.node("Add", "a", {"x", "cls.decoder.bias"}, {"z"})
+      .call("cls.decoder", "add", "%x, %p_cls_decoder_bias");
   b.node("Mul", "m", {"z", "table"}, {"y"}).call("cls", "mul", "%z, %b_table");
   Sorted sorted(b);
   EXPECT_EQ(sorted.names(), Names{"cls.decoder.bias"});
@@ -250,8 +260,10 @@ TEST(Ties, LeavesNoDeadIdentity) {
 Builder mergedNorms(bool nodeNames) {
   Builder b;
   b.input("x", {"s", "2"}).output("z").floats("w", {2}, {1, 1}).floats("b", {2}, {0, 0});
-  b.node("LayerNormalization", nodeNames ? "/h.0/ln_1/LayerNormalization" : "", {"x", "w", "b"}, {"y"});
-  b.node("LayerNormalization", nodeNames ? "/h.0/ln_2/LayerNormalization" : "", {"y", "w", "b"}, {"z"});
+  b.node("LayerNormalization", nodeNames ? "/h.0/ln_1/LayerNormalization" : "", {"x", "w", "b"},
+         {"y"});
+  b.node("LayerNormalization", nodeNames ? "/h.0/ln_2/LayerNormalization" : "", {"y", "w", "b"},
+         {"z"});
   return b;
 }
 
@@ -274,12 +286,18 @@ TEST(Separate, OtherValuesAreShared) {
   EXPECT_EQ(sorted.table.parameters.size(), 3u);
 }
 
-/// TorchScript numbers the calls of a module that is called repeatedly: one parameter, even if uniform.
+/// TorchScript numbers the calls of a module that is called repeatedly: one parameter, even if
+/// uniform.
 TEST(Separate, RepeatedCallsOfOneModule) {
   Builder b;
-  b.input("x", {"s", "2"}).output("z").floats("norm.weight", {2}, {1, 1}).floats("norm.bias", {2}, {0, 0});
-  b.node("LayerNormalization", "/norm/LayerNormalization", {"x", "norm.weight", "norm.bias"}, {"y"});
-  b.node("LayerNormalization", "/norm_1/LayerNormalization", {"y", "norm.weight", "norm.bias"}, {"z"});
+  b.input("x", {"s", "2"})
+      .output("z")
+      .floats("norm.weight", {2}, {1, 1})
+      .floats("norm.bias", {2}, {0, 0});
+  b.node("LayerNormalization", "/norm/LayerNormalization", {"x", "norm.weight", "norm.bias"},
+         {"y"});
+  b.node("LayerNormalization", "/norm_1/LayerNormalization", {"y", "norm.weight", "norm.bias"},
+         {"z"});
   Sorted sorted(b);
   EXPECT_EQ(sorted.names(), (Names{"norm.weight", "norm.bias"}));
   EXPECT_TRUE(sorted.table.parameters[0].aliases.empty());
@@ -301,11 +319,16 @@ TEST(Separate, IdentityMarksParametersOfTheirOwn) {
 TEST(Classify, WhatIsNoParameter) {
   Builder b;
   b.input("x", {"3", "2"}).output("z");
-  b.floats("rotary.inv_freq", {2}, {1, 0.5}).floats("frequencies", {2}, {1, 0.5}).floats("half", {}, {0.5});
-  b.floats("mask", {2, 2}, {0, -3e38f, 0, 0}).floats("unused", {2}, {1, 2}).floats("scale.gain", {}, {2});
+  b.floats("rotary.inv_freq", {2}, {1, 0.5})
+      .floats("frequencies", {2}, {1, 0.5})
+      .floats("half", {}, {0.5});
+  b.floats("mask", {2, 2}, {0, -3e38f, 0, 0})
+      .floats("unused", {2}, {1, 2})
+      .floats("scale.gain", {}, {2});
   b.floats("l.weight", {2, 2}, {1, 2, 3, 4});
   b.node("Mul", "/rotary/Mul", {"x", "rotary.inv_freq"}, {"a"});
-  b.node("Mul", "/other/Mul", {"x", "frequencies"}, {"f"}).node("Cos", "/other/Cos", {"f"}, {"cos"});
+  b.node("Mul", "/other/Mul", {"x", "frequencies"}, {"f"})
+      .node("Cos", "/other/Cos", {"f"}, {"cos"});
   b.node("Add", "/add", {"a", "cos"}, {"c"}).node("MatMul", "/l/MatMul", {"c", "l.weight"}, {"d"});
   b.node("Add", "/masked", {"d", "mask"}, {"e"}).node("Mul", "/m/halved", {"e", "half"}, {"g"});
   b.node("Mul", "/scale/Mul", {"g", "scale.gain"}, {"z"});
@@ -320,15 +343,18 @@ TEST(Classify, WhatIsNoParameter) {
 TEST(Restore, ByTorchCalls) {
   Builder b(20);
   b.input("x", {"3", "2"}).output("z").output("r");
-  b.floats("val_0", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}).floats("head.weight", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 9});
+  b.floats("val_0", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})
+      .floats("head.weight", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 9});
   b.floats("head.bias", {2}, {0, 0});
   b.node("MatMul", "m", {"x", "val_0"}, {"y"}).call("fc", "linear", "%x, %p_fc_weight, %p_fc_bias");
-  b.node("Gemm", "g", {"y", "head.weight"}, {"z"}).call("head", "linear", "%y, %p_head_weight, %p_head_bias");
+  b.node("Gemm", "g", {"y", "head.weight"}, {"z"})
+      .call("head", "linear", "%y, %p_head_weight, %p_head_bias");
   onnx::AttributeProto &transB = *b.graph().mutable_node(1)->add_attribute();
   transB.set_name("transB");
   transB.set_type(onnx::AttributeProto::INT);
   transB.set_i(1);
-  b.node("Gemm", "k", {"y", "head.weight", "head.bias"}, {"r"}).call("head", "linear", "%y, %p_head_weight, %p_head_bias");
+  b.node("Gemm", "k", {"y", "head.weight", "head.bias"}, {"r"})
+      .call("head", "linear", "%y, %p_head_weight, %p_head_bias");
   *b.graph().mutable_node(2)->add_attribute() = transB;
   Sorted sorted(b);
   EXPECT_EQ(sorted.names(), (Names{"fc.weight", "fc.bias", "head.weight", "head.bias"}));
@@ -358,22 +384,26 @@ TEST(Restore, ByOption) {
     EXPECT_EQ(sorted.names(), (Names{"fc.weight", "fc.bias"})) << pattern;
     EXPECT_EQ(sorted.table.graph.node(0).input(2), "fc.bias");
   }
-  EXPECT_MESSAGE(Sorted(b, {{}, {}, {"mlp*"}}), "--restore-bias 'mlp*' matches no product without bias in '");
+  EXPECT_MESSAGE(Sorted(b, {{}, {}, {"mlp*"}}),
+                 "--restore-bias 'mlp*' matches no product without bias in '");
   EXPECT_MESSAGE(Sorted(b, {{}, {}, {"mlp*"}}), "those are: fc.weight");
 }
 
 /// A path in node names may lack what the model passed by; the biases beside have it.
 TEST(Names, CompletedFromOtherParameters) {
   Builder b;
-  b.input("x", {"3", "2"}).output("z").floats("model.dec.q.bias", {2}, {1, 2}).floats("model.dec.k.bias", {2}, {3, 2});
+  b.input("x", {"3", "2"})
+      .output("z")
+      .floats("model.dec.q.bias", {2}, {1, 2})
+      .floats("model.dec.k.bias", {2}, {3, 2});
   b.floats("onnx::MatMul_1", {2, 2}, {1, 2, 3, 4}).floats("onnx::MatMul_2", {2, 2}, {1, 2, 3, 5});
   b.node("MatMul", "/dec/q/MatMul", {"x", "onnx::MatMul_1"}, {"a"});
   b.node("Add", "/dec/q/Add", {"a", "model.dec.q.bias"}, {"b"});
   b.node("MatMul", "/dec/k/MatMul", {"b", "onnx::MatMul_2"}, {"c"});
   b.node("Add", "/dec/k/Add", {"c", "model.dec.k.bias"}, {"z"});
   Sorted sorted(b);
-  EXPECT_EQ(sorted.names(),
-            (Names{"model.dec.q.weight", "model.dec.q.bias", "model.dec.k.weight", "model.dec.k.bias"}));
+  EXPECT_EQ(sorted.names(), (Names{"model.dec.q.weight", "model.dec.q.bias", "model.dec.k.weight",
+                                   "model.dec.k.bias"}));
   for (const Parameter &parameter : sorted.table.parameters)
     EXPECT_TRUE(parameter.aliases.empty());
 }
@@ -382,11 +412,17 @@ TEST(Names, CompletedFromOtherParameters) {
 TEST(Robust, DamagedModels) {
   ScratchFolder folder;
   Builder b(20);
-  b.input("ids", {"3"}, onnx::TensorProto::INT64).output("z").floats("w", {2}, {1, 1}).floats("b", {2}, {0, 0});
+  b.input("ids", {"3"}, onnx::TensorProto::INT64)
+      .output("z")
+      .floats("w", {2}, {1, 1})
+      .floats("b", {2}, {0, 0});
   b.floats("head.weight", {3, 2}, {1, 2, 3, 4, 5, 6}).floats("val_9", {2, 3}, {1, 3, 5, 2, 4, 6});
-  b.node("Gather", "/e/G", {"head.weight", "ids"}, {"x"}).call("e", "embedding", "%p_head_weight, %ids");
-  b.node("LayerNormalization", "n", {"x", "w", "b"}, {"y"}).call("n", "layer_norm", "%x, [2], %p_n_weight, %p_n_bias");
-  b.node("LayerNormalization", "/m/L", {"y", "w", "b"}, {"v"}).node("Identity", "i", {"val_9"}, {"t"});
+  b.node("Gather", "/e/G", {"head.weight", "ids"}, {"x"})
+      .call("e", "embedding", "%p_head_weight, %ids");
+  b.node("LayerNormalization", "n", {"x", "w", "b"}, {"y"})
+      .call("n", "layer_norm", "%x, [2], %p_n_weight, %p_n_bias");
+  b.node("LayerNormalization", "/m/L", {"y", "w", "b"}, {"v"})
+      .node("Identity", "i", {"val_9"}, {"t"});
   b.node("Gemm", "g", {"v", "t"}, {"u"}).call("head", "linear", "%v, %p_head_weight, %p_head_bias");
   b.node("MatMul", "/k/M", {"v", "val_9"}, {"z"}).output("u");
   std::string text = b.model.SerializeAsString();
@@ -412,7 +448,8 @@ TEST(Restore, LostParametersAreReported) {
   b.input("x", {"3", "2"}).output("y");
   b.node("Relu", "n", {"x"}, {"y"}).call("m", "mul", "%x, %p_m_gain");
   Sorted sorted(b);
-  EXPECT_NE(allRemarks(sorted.table).find("'m.gain' is a parameter in torch that the graph does not hold"),
+  EXPECT_NE(allRemarks(sorted.table)
+                .find("'m.gain' is a parameter in torch that the graph does not hold"),
             std::string::npos)
       << allRemarks(sorted.table);
 }

@@ -1,4 +1,4 @@
-//===- RenameTest.cpp - names carry no meaning but their own ---------------------------------------===//
+//===- RenameTest.cpp - names carry no meaning but their own --------------===//
 
 #include "TestModels.h"
 #include "frontend/onnx/Parameters.h"
@@ -95,8 +95,9 @@ TEST_P(Rename, ChangesOnlyNames) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Rename,
                          ::testing::Values("gpt2-tiny", "gpt2-tiny-dynamo", "gpt2-tiny-train",
-                                           "gpt2-tiny-train-dynamo", "gpt2-tiny-loss", "gpt2-tiny-loss-dynamo",
-                                           "gpt2-fresh", "gpt2-fresh-dynamo", "gpt2-small-graph"),
+                                           "gpt2-tiny-train-dynamo", "gpt2-tiny-loss",
+                                           "gpt2-tiny-loss-dynamo", "gpt2-fresh",
+                                           "gpt2-fresh-dynamo", "gpt2-small-graph"),
                          [](const auto &info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');

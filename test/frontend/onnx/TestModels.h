@@ -1,4 +1,4 @@
-//===- TestModels.h - small models made in memory, and the real exports ---------------------------===//
+//===- TestModels.h - small models made in memory, and the real exports ---===//
 #pragma once
 
 #include "colrow/Error.h"
@@ -66,8 +66,8 @@ struct Builder {
     fill(*graph().add_output(), name, {}, onnx::TensorProto::FLOAT);
     return *this;
   }
-  Builder &node(const std::string &op, const std::string &name, const std::vector<std::string> &inputs,
-                const std::vector<std::string> &outputs) {
+  Builder &node(const std::string &op, const std::string &name,
+                const std::vector<std::string> &inputs, const std::vector<std::string> &outputs) {
     onnx::NodeProto &node = *graph().add_node();
     node.set_op_type(op);
     node.set_name(name);
@@ -93,7 +93,8 @@ struct Builder {
     onnx::StringStringEntryProto entry;
     entry.set_key(key);
     entry.set_value(value);
-    node.GetReflection()->MutableUnknownFields(&node)->AddLengthDelimited(9, entry.SerializeAsString());
+    node.GetReflection()->MutableUnknownFields(&node)->AddLengthDelimited(
+        9, entry.SerializeAsString());
     return *this;
   }
   /// torch's list of inputs, in the graph's metadata: field 16.
@@ -101,14 +102,17 @@ struct Builder {
     onnx::StringStringEntryProto entry;
     entry.set_key("pkg.torch.export.ExportedProgram.graph_signature");
     entry.set_value(text);
-    graph().GetReflection()->MutableUnknownFields(&graph())->AddLengthDelimited(16, entry.SerializeAsString());
+    graph().GetReflection()->MutableUnknownFields(&graph())->AddLengthDelimited(
+        16, entry.SerializeAsString());
     return *this;
   }
   /// What torch's dynamo exporter says about the last node.
-  Builder &call(const std::string &module, const std::string &target, const std::string &arguments) {
+  Builder &call(const std::string &module, const std::string &target,
+                const std::string &arguments) {
     metadata("pkg.torch.onnx.name_scopes", "['', '" + module + "', '" + target + "']");
-    return metadata("pkg.torch.onnx.fx_node", "%" + target + " : [num_users=1] = call_function[target=torch.ops.aten." +
-                                                  target + ".default](args = (" + arguments + "), kwargs = {})");
+    return metadata("pkg.torch.onnx.fx_node",
+                    "%" + target + " : [num_users=1] = call_function[target=torch.ops.aten." +
+                        target + ".default](args = (" + arguments + "), kwargs = {})");
   }
   Builder &external(const std::string &name, const std::vector<int64_t> &dims,
                     const std::string &location, const std::string &offset,
@@ -164,11 +168,11 @@ template <typename Function> std::string messageOf(Function function) {
   return "";
 }
 
-#define EXPECT_MESSAGE(statement, part)                                                                \
-  do {                                                                                                 \
-    std::string message = ::colrow::testing::messageOf([&] { statement; });                            \
-    EXPECT_NE(message.find(part), std::string::npos) << message;                                       \
-    EXPECT_EQ(message.find('\n'), std::string::npos) << message;                                       \
+#define EXPECT_MESSAGE(statement, part)                                                            \
+  do {                                                                                             \
+    std::string message = ::colrow::testing::messageOf([&] { statement; });                        \
+    EXPECT_NE(message.find(part), std::string::npos) << message;                                   \
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;                                   \
   } while (false)
 
 } // namespace colrow::testing

@@ -1,6 +1,6 @@
+#include "frontend/onnx/WriteBack.h"
 #include "TestModels.h"
 #include "frontend/onnx/Metadata.h"
-#include "frontend/onnx/WriteBack.h"
 
 #include <cmath>
 #include <cstring>
@@ -24,8 +24,8 @@ int64_t sizeOf(const Parameter &parameter) { return elementCount(parameter.shape
 
 class WriteBack : public ::testing::TestWithParam<const char *> {};
 
-/// Written, read again and sorted out again: the same parameters with the new data, and nothing left
-/// to separate or restore.
+/// Written, read again and sorted out again: the same parameters with the new data, and nothing
+/// left to separate or restore.
 TEST_P(WriteBack, ReadsBackEqual) {
   ScratchFolder folder;
   OnnxModel model = OnnxModel::load(realModel(GetParam()));
@@ -51,7 +51,8 @@ TEST_P(WriteBack, ReadsBackEqual) {
     // A second copy of a tied one went along.
     for (const ParameterValue &value : now.values)
       if (value.transposed != now.transposed) {
-        EXPECT_TRUE(equalTransposed(*again.findInitializer(now.source), *again.findInitializer(value.name)));
+        EXPECT_TRUE(equalTransposed(*again.findInitializer(now.source),
+                                    *again.findInitializer(value.name)));
       }
     if (const TensorInfo *before = model.findInitializer(now.valueName)) {
       EXPECT_EQ(before->storage == Storage::Inside,
@@ -81,8 +82,9 @@ TEST_P(WriteBack, ReadsBackEqual) {
 
 INSTANTIATE_TEST_SUITE_P(Models, WriteBack,
                          ::testing::Values("gpt2-tiny", "gpt2-tiny-dynamo", "gpt2-tiny-train",
-                                           "gpt2-tiny-train-dynamo", "gpt2-tiny-loss", "gpt2-tiny-loss-dynamo",
-                                           "gpt2-fresh", "gpt2-fresh-dynamo"),
+                                           "gpt2-tiny-train-dynamo", "gpt2-tiny-loss",
+                                           "gpt2-tiny-loss-dynamo", "gpt2-fresh",
+                                           "gpt2-fresh-dynamo"),
                          [](const auto &info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -129,7 +131,8 @@ TEST(WriteBackTypes, EveryFloat16ReadsBack) {
     Builder b = linear(dtype);
     std::string all;
     for (uint32_t bits = 0; bits < 65536; ++bits) {
-      bool isNan = dtype == onnx::TensorProto::FLOAT16 ? (bits & 0x7fff) > 0x7c00 : (bits & 0x7fff) > 0x7f80;
+      bool isNan =
+          dtype == onnx::TensorProto::FLOAT16 ? (bits & 0x7fff) > 0x7c00 : (bits & 0x7fff) > 0x7f80;
       uint16_t element = isNan ? 0 : uint16_t(bits);
       all.append(reinterpret_cast<const char *>(&element), sizeof element);
     }
@@ -149,8 +152,9 @@ TEST(WriteBackTypes, BadDataAndPlaces) {
   OnnxModel model = OnnxModel::load(linear(onnx::TensorProto::FLOAT).write(folder));
   ParameterTable table = sortParameters(model);
   std::string path = (folder / "out.onnx").string();
-  EXPECT_MESSAGE(writeOnnx(path, model, table, [](const Parameter &) { return std::vector<float>(3); }),
-                 "parameter 'm.bias' of shape [8] needs 8 elements, but 3 are given");
+  EXPECT_MESSAGE(
+      writeOnnx(path, model, table, [](const Parameter &) { return std::vector<float>(3); }),
+      "parameter 'm.bias' of shape [8] needs 8 elements, but 3 are given");
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_MESSAGE(writeOnnx((folder / "no/out.onnx").string(), model, table,
                            [](const Parameter &) { return std::vector<float>(8); }),
