@@ -72,21 +72,34 @@ LogicalResult TakeShardOp::buildGradient(OpBuilderWithLayouts &b, ValueRange res
                                          SmallVectorImpl<Value> &operandGradients) {
   if (!needed[0])
     return success();
-  // Gather transposes the axes that were invariant, place those that were replicated.
-  SmallVector<Attribute> gathered, placed;
-  for (Attribute axis : getAxes())
-    (getState(getInput().getType(), cast<StringAttr>(axis)).isInvariant() ? gathered : placed)
-        .push_back(axis);
+  // Gather transposes the axes that were invariant, place those that were replicated: the
+  // innermost cut first (C3), neighbours of one kind together.
+  ArrayRef<AxisState> cuts = getLayout(getType()).getStates();
   Value gradient = resultGradients[0];
-  Type target = gradientType(getInput().getType());
-  if (!placed.empty()) {
+  SmallVector<Attribute> axes;
+  bool placing = false;
+  auto flush = [&] {
+    if (axes.empty())
+      return;
     Type type = gradient.getType();
-    for (Attribute axis : placed)
-      type = withState(type, AxisState::partial(cast<StringAttr>(axis)));
-    gradient = b.create<PlaceOp>(type, gradient, b.getArrayAttr(placed));
+    for (Attribute axis : axes)
+      type = withState(type, placing ? AxisState::partial(cast<StringAttr>(axis))
+                                     : AxisState::invariant(cast<StringAttr>(axis)));
+    ArrayAttr names = b.getArrayAttr(axes);
+    gradient = placing ? b.create<PlaceOp>(type, gradient, names).getResult()
+                       : b.create<GatherOp>(type, gradient, names).getResult();
+    axes.clear();
+  };
+  for (const AxisState &cut : llvm::reverse(cuts)) {
+    if (!llvm::is_contained(getAxes(), cut.axis))
+      continue;
+    bool wasReplicated = getState(getInput().getType(), cut.axis).isReplicated();
+    if (wasReplicated != placing)
+      flush();
+    placing = wasReplicated;
+    axes.push_back(cut.axis);
   }
-  if (!gathered.empty())
-    gradient = b.create<GatherOp>(target, gradient, b.getArrayAttr(gathered));
+  flush();
   operandGradients[0] = gradient;
   return success();
 }

@@ -67,19 +67,76 @@ static std::optional<AxisState> outerCut(Type type, StringAttr outer, StringAttr
   return std::nullopt;
 }
 
-FactorSizes factorSizes(Operation *op, const ShardingRule &rule, StringAttr axis) {
+/// Axes that some of the types name.
+static void collectAxes(TypeRange types, SmallVectorImpl<StringAttr> &axes) {
+  for (Type type : types)
+    if (LayoutAttr layout = getLayout(type))
+      for (const AxisState &state : layout.getStates())
+        if (!llvm::is_contained(axes, state.axis))
+          axes.push_back(state.axis);
+}
+
+namespace {
+
+/// The axes that an operation's types name, each before those that cut a dimension inside its
+/// slices. Results have a say only about axes that no operand orders.
+struct Nesting {
+  SmallVector<StringAttr> axes;
+  /// Two axes that cut one dimension in one order here and in the other there.
+  std::optional<std::pair<StringAttr, StringAttr>> conflict;
+
+  /// `strict`: a result that disagrees with an operand is a conflict too.
+  Nesting(Operation *op, bool strict) {
+    SmallVector<StringAttr> named;
+    collectAxes(op->getOperandTypes(), named);
+    collectAxes(op->getResultTypes(), named);
+    auto isOutside = [](TypeRange types, StringAttr outer, StringAttr inner) {
+      return llvm::any_of(types, [&](Type type) { return outerCut(type, outer, inner); });
+    };
+    auto before = [&](StringAttr a, StringAttr b) {
+      if (isOutside(op->getOperandTypes(), a, b))
+        return true;
+      return (strict || !isOutside(op->getOperandTypes(), b, a)) &&
+             isOutside(op->getResultTypes(), a, b);
+    };
+    while (!named.empty()) {
+      auto outermost = llvm::find_if(named, [&](StringAttr axis) {
+        return llvm::none_of(named, [&](StringAttr other) { return before(other, axis); });
+      });
+      if (outermost == named.end()) {
+        StringAttr first = named.front();
+        conflict = {first, *llvm::find_if(named, [&](StringAttr other) {
+                      return before(other, first);
+                    })};
+        llvm::append_range(axes, named);
+        return;
+      }
+      axes.push_back(*outermost);
+      named.erase(outermost);
+    }
+  }
+
+  Violation violation() const {
+    return {11, llvm::formatv("axes '{0}' and '{1}' cut one dimension in different orders",
+                              conflict->first.getValue(), conflict->second.getValue())};
+  }
+};
+
+} // namespace
+
+/// `outers` are the axes that may cut outside `axis`, in nesting order.
+static FactorSizes factorSizesInside(Operation *op, const ShardingRule &rule, StringAttr axis,
+                                     ArrayRef<StringAttr> outers) {
   FactorSizes sizes;
   for (const Factor &factor : rule.factors)
     sizes.push_back(factor.size);
   GridAttr grid = getGrid(op);
-  for (StringAttr outer : grid.getNames()) {
-    if (outer == axis)
-      continue;
-    auto reduce = [&](TypeRange types, ArrayRef<TensorFactors> tensors) {
+  for (auto [i, outer] : llvm::enumerate(outers)) {
+    auto reduce = [&, i = i, outer = outer](TypeRange types, ArrayRef<TensorFactors> tensors) {
       for (auto [type, tensor] : llvm::zip(types, tensors))
         if (std::optional<AxisState> state = outerCut(type, outer, axis)) {
-          std::optional<FactorCut> cut =
-              factorOf(rule, factorSizes(op, rule, outer), tensor, *state);
+          std::optional<FactorCut> cut = factorOf(
+              rule, factorSizesInside(op, rule, outer, outers.take_front(i)), tensor, *state);
           if (!cut)
             continue; // reported where that axis is checked
           sizes[cut->factor] /= grid.sizeOf(outer.getValue());
@@ -91,6 +148,13 @@ FactorSizes factorSizes(Operation *op, const ShardingRule &rule, StringAttr axis
       reduce(op->getResultTypes(), rule.results);
   }
   return sizes;
+}
+
+FactorSizes factorSizes(Operation *op, const ShardingRule &rule, StringAttr axis) {
+  Nesting nesting(op, /*strict=*/false);
+  ArrayRef<StringAttr> axes = nesting.axes;
+  return factorSizesInside(op, rule, axis,
+                           axes.take_front(llvm::find(axes, axis) - axes.begin()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,23 +367,9 @@ static SmallVector<AxisState> statesOn(TypeRange types, StringAttr axis) {
   return states;
 }
 
-/// Axes that some operand or result of the op names.
-static SmallVector<StringAttr> namedAxes(Operation *op) {
-  SmallVector<StringAttr> axes;
-  auto collect = [&](TypeRange types) {
-    for (Type type : types)
-      if (LayoutAttr layout = getLayout(type))
-        for (const AxisState &state : layout.getStates())
-          if (!llvm::is_contained(axes, state.axis))
-            axes.push_back(state.axis);
-  };
-  collect(op->getOperandTypes());
-  collect(op->getResultTypes());
-  return axes;
-}
-
 LogicalResult verifyShardingRule(Operation *op) {
-  SmallVector<StringAttr> axes = namedAxes(op);
+  Nesting nesting(op, /*strict=*/true);
+  ArrayRef<StringAttr> axes = nesting.axes;
   if (axes.empty())
     return success();
   GridAttr grid = getGrid(op);
@@ -329,6 +379,8 @@ LogicalResult verifyShardingRule(Operation *op) {
   for (StringAttr axis : axes)
     if (grid.sizeOf(axis.getValue()) == 0)
       return op->emitOpError("names axis '") << axis.getValue() << "', which the grid lacks";
+  if (nesting.conflict)
+    return op->emitOpError("breaks L11: ") << nesting.violation().text;
   ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
   assert(rule.operands.size() == op->getNumOperands() &&
          rule.results.size() == op->getNumResults() && "a rule names every operand and result");
@@ -349,12 +401,14 @@ LogicalResult verifyShardingRule(Operation *op) {
 }
 
 std::optional<Violation> inferResultLayouts(Operation *op) {
-  SmallVector<StringAttr> axes = namedAxes(op);
-  if (axes.empty())
+  Nesting nesting(op, /*strict=*/false);
+  if (nesting.axes.empty())
     return std::nullopt;
+  if (nesting.conflict)
+    return nesting.violation();
   ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
-  SmallVector<Type> types(op->getResultTypes());
-  for (StringAttr axis : axes) {
+  SmallVector<SmallVector<AxisState>> states(op->getNumResults());
+  for (StringAttr axis : nesting.axes) {
     // Only shards, replication and zeros are wishes; the rest follows from the operands.
     SmallVector<AxisState> declared = statesOn(op->getResultTypes(), axis);
     if (llvm::all_of(declared, [](const AxisState &state) { return state.isInvariant(); }))
@@ -363,11 +417,12 @@ std::optional<Violation> inferResultLayouts(Operation *op) {
                                         statesOn(op->getOperandTypes(), axis), declared);
     if (inference.violation)
       return inference.violation;
-    for (auto [i, state] : llvm::enumerate(inference.results))
-      types[i] = withState(types[i], state);
+    for (auto [list, state] : llvm::zip_equal(states, inference.results))
+      list.push_back(state);
   }
-  for (auto [result, type] : llvm::zip(op->getResults(), types))
-    result.setType(type);
+  // Outer axes come first, which is how a layout says what is inside what.
+  for (auto [result, list] : llvm::zip_equal(op->getResults(), states))
+    result.setType(withLayout(result.getType(), LayoutAttr::get(op->getContext(), list)));
   return std::nullopt;
 }
 

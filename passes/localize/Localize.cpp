@@ -21,10 +21,7 @@ public:
     ModuleOp module = getOperation();
     grid = getGrid(module);
     // Attributes and conversions read global types, so types change last.
-    WalkResult result = module.walk([&](Operation *op) -> WalkResult {
-      if (communicatesByItself(op))
-        return op->emitOpError("communicates over a cut dimension by itself: run colrow-decompose "
-                               "before colrow-localize");
+    module.walk([&](Operation *op) {
       if (auto function = dyn_cast<func::FuncOp>(op))
         keepGlobalTypes(function);
       if (auto dependent = dyn_cast<RankDependentOpInterface>(op))
@@ -34,10 +31,7 @@ public:
         localizable.localizeAttributes(grid);
       if (isa<ConversionOpInterface>(op))
         replaceConversion(op);
-      return WalkResult::advance();
     });
-    if (result.wasInterrupted())
-      return signalPassFailure();
     module.walk([&](Operation *op) { localizeTypes(op); });
   }
 
@@ -45,25 +39,6 @@ private:
   Type localType(Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && getLayout(tensor) ? getLocalType(tensor, grid) : type;
-  }
-
-  /// Whether the operation exchanges data over an `inner` factor that is cut, which nothing can
-  /// do any more when its types are local; unless it keeps the global type itself.
-  bool communicatesByItself(Operation *op) {
-    auto sharded = dyn_cast<ShardingRuleOpInterface>(op);
-    if (!sharded || isa<RankDependentOpInterface>(op) ||
-        !llvm::any_of(op->getOperandTypes(), getLayout))
-      return false;
-    ShardingRule rule = sharded.getShardingRule();
-    for (auto [type, factors] : llvm::zip(op->getOperandTypes(), rule.operands)) {
-      LayoutAttr layout = getLayout(type);
-      for (const AxisState &state : layout ? layout.getStates() : ArrayRef<AxisState>())
-        if (state.isShard() && llvm::any_of(factors[state.dim], [&](unsigned factor) {
-              return rule.factors[factor].kind == FactorKind::inner;
-            }))
-          return true;
-    }
-    return false;
   }
 
   void keepGlobalTypes(func::FuncOp function) {

@@ -15,8 +15,7 @@ def Localize : Pass<"colrow-localize", "::mlir::ModuleOp"> {
     - attributes that count elements (the bounds of a slice) count local ones;
     - function arguments and results that had a layout have it in the attribute `colrow.global`.
 
-    Needs: operations that communicate by themselves decomposed, where they are cut
-    (`colrow-decompose`). The module's grid stays.
+    The module's grid stays. Big operations may stay too, but cannot be decomposed any more.
 
     ```mlir
     func.func @main(%x: tensor<4x8xf32, #colrow.layout<tp = partial>>) -> tensor<4x8xf32> {

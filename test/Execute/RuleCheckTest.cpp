@@ -128,15 +128,36 @@ const Instance instances[] = {
     {"colrow.gelu erf %0 : (tensor<3x24xf32>) -> tensor<3x24xf32>"},
     {"colrow.gelu tanh %0 : (tensor<3x24xf32>) -> tensor<3x24xf32>"},
     {"colrow.silu %0 : (tensor<3x24xf32>) -> tensor<3x24xf32>"},
+    {"colrow.gelu_grad erf %0 at %1 : (tensor<3x24xf32>, tensor<3x24xf32>) -> tensor<3x24xf32>"},
+    {"colrow.gelu_grad tanh %0 at %1 : (tensor<3x24xf32>, tensor<3x24xf32>) -> tensor<3x24xf32>"},
+    {"colrow.silu_grad %0 at %1 : (tensor<3x24xf32>, tensor<3x24xf32>) -> tensor<3x24xf32>"},
     {"colrow.softmax %0 along 1 : (tensor<4x5x24xf32>) -> tensor<4x5x24xf32>"},
+    {"colrow.softmax_grad %0 at %1 along 1 : (tensor<4x5x24xf32>, tensor<4x5x24xf32>) "
+     "-> tensor<4x5x24xf32>"},
     {"colrow.layer_norm %0 scale %1 bias %2 from 1 epsilon 1.0e-05 : "
      "(tensor<4x24xf32>, tensor<24xf32>, tensor<24xf32>) -> tensor<4x24xf32>"},
     {"colrow.layer_norm %0 scale %1 from 1 epsilon 1.0e-05 : (tensor<8x6xf32>, tensor<6xf32>) "
      "-> tensor<8x6xf32>"},
+    {"colrow.layer_norm_with_statistics %0 scale %1 bias %2 from 1 epsilon 1.0e-05 : "
+     "(tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>) "
+     "-> (tensor<8x6xf32>, tensor<8xf32>, tensor<8xf32>)", 3},
+    {"colrow.layer_norm_grad %0 at %1 mean %2 rstd %3 scale %4 from 1 : (tensor<8x6xf32>, "
+     "tensor<8x6xf32>, tensor<8xf32>, tensor<8xf32>, tensor<6xf32>) "
+     "-> (tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>)", 3},
     {"colrow.dropout %0 random %1 rate 0.25 id 11 : (tensor<4x24xf32>, tensor<4xi64>) "
      "-> tensor<4x24xf32>"},
     {"colrow.cross_entropy %0, %1, %2 ignore 3 valid 19 : "
-     "(tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>", 1, 19, true},
+     "(tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>", 1, 19, true, 2},
+    {"colrow.cross_entropy_with_statistics %0, %1, %2 ignore 3 valid 19 : "
+     "(tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> (tensor<f32>, tensor<4xf32>)", 2, 19, true},
+    {"colrow.cross_entropy_grad %0 at %1, %2, %3, %4 ignore 3 valid 19 : (tensor<f32>, "
+     "tensor<4x24xf32>, tensor<4xi64>, tensor<f32>, tensor<4xf32>) -> tensor<4x24xf32>", 1, 19,
+     true},
+    {"colrow.linear_cross_entropy %0, %1, %2, %3 ignore 3 valid 19 : (tensor<4x3xf32>, "
+     "tensor<24x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>", 1, 19, true, 3},
+    {"colrow.linear_cross_entropy_with_grad %0, %1, %2, %3 ignore 3 valid 19 : (tensor<4x3xf32>, "
+     "tensor<24x3xf32>, tensor<4xi64>, tensor<f32>) "
+     "-> (tensor<f32>, tensor<4x3xf32>, tensor<24x3xf32>)", 3, 19, true},
     // Optimizer
     {"colrow.sum_squares %0 : (tensor<4x24xf32>) -> tensor<f32>"},
     {"colrow.adamw %0, %1, %2, %3 clip %4 scalars %5 decay : (tensor<24xf32>, tensor<24xf32>, "

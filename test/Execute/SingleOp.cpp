@@ -70,7 +70,8 @@ static SmallVector<std::string> operandTypes(const std::string &text) {
   return types;
 }
 
-SingleOp::SingleOp(MLIRContext &context, const Instance &instance, GridAttr grid) {
+SingleOp::SingleOp(MLIRContext &context, const Instance &instance, GridAttr grid)
+    : constant(instance.constant) {
   std::string source = "func.func @f(";
   for (auto [i, type] : llvm::enumerate(operandTypes(instance.text)))
     source += (i ? ", %" : "%") + std::to_string(i) + ": " + type;
@@ -125,7 +126,7 @@ bool SingleOp::addGradients() {
   llvm::DenseSet<Value> active;
   auto isFloat = [](Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); };
   for (BlockArgument input : inputs)
-    if (isFloat(input))
+    if (isFloat(input) && static_cast<int>(input.getArgNumber()) != constant)
       active.insert(input);
   SmallVector<Operation *> steps;
   for (Operation &op : block.without_terminator()) {

@@ -5,6 +5,7 @@
 #include "runtime/reference/Tensor.h"
 
 #include <map>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +18,11 @@ struct Instance {
   unsigned results = 1;
   int64_t idsBelow = 2;  ///< integer operands are 0 up to this
   bool positive = false; ///< floating operands are greater than 0
+  int constant = -1;     ///< a floating operand by which there is no gradient
 };
+
+/// For GoogleTest.
+inline void PrintTo(const Instance &instance, std::ostream *out) { *out << instance.text; }
 
 /// The operation alone in a function @f: arguments are its operands in order, then a gradient for
 /// each floating result; results are the operation's, then the gradients of its floating operands.
@@ -46,6 +51,7 @@ private:
 
   mlir::OwningOpRef<mlir::ModuleOp> owner;
   mlir::func::FuncOp function;
+  int constant;
   mlir::Operation *operation = nullptr;
 };
 
