@@ -55,9 +55,13 @@ def Colrow_GOp : Colrow_Conversion<"g", "P to I: sums the ranks' parts (all-redu
   }];
 }
 def Colrow_AllGatherOp : Colrow_Conversion<"all_gather", "S to R: puts the slices together",
-    "ReduceScatterOp", "state.isShard()", "state.isReplicated()">;
+    "ReduceScatterOp", "state.isShard()", "state.isReplicated()"> {
+  let description = "Sequence parallelism's f. Transpose: reduce_scatter.";
+}
 def Colrow_ReduceScatterOp : Colrow_Conversion<"reduce_scatter", "P to S: the slice of the sum",
-    "AllGatherOp", "state.isPartial()", "state.isShard()">;
+    "AllGatherOp", "state.isPartial()", "state.isShard()"> {
+  let description = "Sequence parallelism's g: half of an all-reduce. Transpose: all_gather.";
+}
 def Colrow_TakeShardOp : Colrow_Conversion<"take_shard",
     "I or R to S: keeps the rank's slice, moves nothing",
     "PlaceOrGatherOp", "state.isInvariant() || state.isReplicated()", "state.isShard()"> {
@@ -73,10 +77,16 @@ def Colrow_TakeShardOp : Colrow_Conversion<"take_shard",
   }];
 }
 def Colrow_GatherOp : Colrow_Conversion<"gather", "S to I: puts the slices together",
-    "TakeShardOp", "state.isShard()", "state.isInvariant()">;
+    "TakeShardOp", "state.isShard()", "state.isInvariant()"> {
+  let description = "Afterwards all ranks do the same work again. Transpose: take_shard.";
+}
 def Colrow_PlaceOp : Colrow_Conversion<"place", "S to P: the slice in its place, zeros elsewhere",
-    "TakeShardOp", "state.isShard()", "state.isPartial()">;
+    "TakeShardOp", "state.isShard()", "state.isPartial()"> {
+  let description = "Moves nothing: the whole is the sum of the parts. Transpose: take_shard.";
+}
 def Colrow_AllToAllOp : Colrow_Conversion<"all_to_all", "S to S of another dimension",
-    "AllToAllOp", "state.isShard()", "state.isShard()">;
+    "AllToAllOp", "state.isShard()", "state.isShard()"> {
+  let description = "Cuts another dimension. Transpose: all_to_all back.";
+}
 
 #endif // COLROW_CONVERSIONOPS_TD

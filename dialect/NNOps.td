@@ -34,6 +34,7 @@ def Colrow_GeluOp : Colrow_Elementwise<"gelu", "{}", sameElement,
 def Colrow_SiluOp : Colrow_Elementwise<"silu", "{}", sameElement,
     [Colrow_Decomposable, Colrow_Differentiable]> {
   let summary = "x sigmoid(x)";
+  let description = "Sigmoid-weighted linear unit (Elfwing et al., arXiv 1702.03118).";
   let arguments = (ins AnyRankedTensor:$input);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
@@ -61,6 +62,10 @@ def Colrow_SiluGradOp : Colrow_Elementwise<"silu_grad", "{{0}}", sameElement,
 def Colrow_SoftmaxOp
     : Colrow_InferredOp<"softmax", [Colrow_Decomposable, Colrow_Differentiable]> {
   let summary = "exp(x - max) over their sum, along an axis that must be whole";
+  let description = [{
+    The maximum is subtracted first, so that no exponential overflows; the result does not depend on
+    it, and no gradient passes through it. Every other dimension may be cut.
+  }];
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$axis);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$input `along` $axis attr-dict `:` functional-type(operands, results)";

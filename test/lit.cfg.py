@@ -5,6 +5,7 @@ Programs of build/bin and LLVM's FileCheck, not, count and split-file are found 
   %source     the root of the tree
   %build      the build folder
   %python     Python 3, standard library only
+  %llvm_tools, %llvm_include   folders of LLVM's programs and headers
 Features for REQUIRES lines: `full` (run-tests --full), `onnxruntime` (Python can import it).
 """
 import os
@@ -31,6 +32,8 @@ config.substitutions += [
     ("%source", config.colrow_source),
     ("%build", config.colrow_build),
     ("%python", python),
+    ("%llvm_tools", config.llvm_tools),
+    ("%llvm_include", os.path.join(os.path.dirname(config.llvm_tools), "include")),
 ]
 
 if config.environment["COLROW_FULL"] == "1":
