@@ -17,23 +17,29 @@ def Localize : Pass<"colrow-localize", "::mlir::ModuleOp"> {
 
     The module's grid stays. Big operations may stay too, but cannot be decomposed any more.
 
+    Before:
+
     ```mlir
-    func.func @main(%x: tensor<4x8xf32, #colrow.layout<tp = partial>>) -> tensor<4x8xf32> {
-      %0 = colrow.g %x on ["tp"]
-          : (tensor<4x8xf32, #colrow.layout<tp = partial>>) -> tensor<4x8xf32>
-      return %0 : tensor<4x8xf32>
+    module attributes {colrow.grid = #colrow.grid<tp = 2>} {
+      func.func @main(%x: tensor<4x8xf32, #colrow.layout<tp = partial>>) -> tensor<4x8xf32> {
+        %0 = colrow.g %x on ["tp"]
+            : (tensor<4x8xf32, #colrow.layout<tp = partial>>) -> tensor<4x8xf32>
+        return %0 : tensor<4x8xf32>
+      }
     }
     ```
 
-    becomes
+    After:
 
     ```mlir
-    func.func @main(%x: tensor<4x8xf32>
-        {colrow.global = tensor<4x8xf32, #colrow.layout<tp = partial>>}) -> tensor<4x8xf32> {
-      %0 = colrow.comm.all_reduce %x on ["tp"]
-          from tensor<4x8xf32, #colrow.layout<tp = partial>> to tensor<4x8xf32>
-          : (tensor<4x8xf32>) -> tensor<4x8xf32>
-      return %0 : tensor<4x8xf32>
+    module attributes {colrow.grid = #colrow.grid<tp = 2>} {
+      func.func @main(%x: tensor<4x8xf32>
+          {colrow.global = tensor<4x8xf32, #colrow.layout<tp = partial>>}) -> tensor<4x8xf32> {
+        %0 = colrow.comm.all_reduce %x on ["tp"]
+            from tensor<4x8xf32, #colrow.layout<tp = partial>> to tensor<4x8xf32>
+            : (tensor<4x8xf32>) -> tensor<4x8xf32>
+        return %0 : tensor<4x8xf32>
+      }
     }
     ```
   }];

@@ -21,14 +21,34 @@ def Optimizer : Pass<"colrow-optimizer", "::mlir::ModuleOp"> {
     1e-6)) as in torch.nn.utils.clip_grad_norm_, goes through f to cut parameters, so that the
     verifier would reject one computed from a norm that was not reduced.
 
+    Before:
+
     ```mlir
-    func.func @update(
-        %w: tensor<4x4xf32, #colrow.layout<tp = shard<0>>> {colrow.role = "parameter"}, ...) {
-      %0 = colrow.sum_squares %dw
-          : (tensor<4x4xf32, #colrow.layout<tp = shard<0>>>)
-          -> tensor<f32, #colrow.layout<tp = partial>>
-      %1 = colrow.g %0 on ["tp"] : (tensor<f32, #colrow.layout<tp = partial>>) -> tensor<f32>
-      %norm = colrow.sqrt %1 : (tensor<f32>) -> tensor<f32>
+    module attributes {colrow.grid = #colrow.grid<tp = 2>} {
+      func.func @forward_backward(
+          %w: tensor<4x4xf32, #colrow.layout<tp = shard<0>>>
+              {colrow.role = "parameter", colrow.name = "w"},
+          %dw: tensor<4x4xf32, #colrow.layout<tp = shard<0>>>
+              {colrow.role = "gradient", colrow.name = "w"})
+          -> (tensor<4x4xf32, #colrow.layout<tp = shard<0>>>
+                  {colrow.role = "gradient", colrow.name = "w"}) {
+        return %dw : tensor<4x4xf32, #colrow.layout<tp = shard<0>>>
+      }
+    }
+    ```
+
+    After, in short:
+
+    ```
+    func.func @update(%w: ..., %dw: ..., %first: ..., %second: ..., %scalars: tensor<8xf32>
+      %0 = colrow.sum_squares %dw : ... -> tensor<f32, #colrow.layout<tp = partial>>
+      %1 = colrow.g %0 on ["tp"]
+      %norm = colrow.sqrt %1
+      %limit = colrow.slice %scalars from [7] to [8]
+      %coefficient = colrow.select ...
+      %clip = colrow.f %coefficient on ["tp"]
+      %new, %newFirst, %newSecond = colrow.adamw %w, %dw, %first, %second clip %clip
+      return %new, %newFirst, %newSecond, %norm
     ```
   }];
 }
