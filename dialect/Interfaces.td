@@ -85,6 +85,18 @@ def LocalizableOpInterface : OpInterface<"LocalizableOpInterface"> {
   ];
 }
 
+def MatrixProductOpInterface : OpInterface<"MatrixProductOpInterface"> {
+  let cppNamespace = "::colrow";
+  let description = [{
+    An operation that is, or contains, products of matrices: what tensor parallelism is there to
+    divide. Its factors are the seeds of regions.
+  }];
+  let methods = [
+    InterfaceMethod<"floating point operations of the whole (global) products, 2 for a multiply-add",
+                    "double", "getProductFlops">
+  ];
+}
+
 def ConversionOpInterface : OpInterface<"ConversionOpInterface"> {
   let cppNamespace = "::colrow";
   let description = [{

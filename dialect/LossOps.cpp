@@ -123,6 +123,18 @@ LogicalResult LinearCrossEntropyOp::inferReturnTypes(MLIRContext *,
   return checkProduct(location, adaptor.getInput().getType(), adaptor.getWeight().getType(),
                       adaptor.getLabels().getType());
 }
+/// 2 tokens hidden vocabulary, of the product of the logits.
+static double logitFlops(RankedTensorType input, RankedTensorType weight) {
+  return 2.0 * static_cast<double>(input.getNumElements()) *
+         static_cast<double>(weight.getDimSize(0));
+}
+double LinearCrossEntropyOp::getProductFlops() {
+  return logitFlops(getInput().getType(), getWeight().getType());
+}
+double LinearCrossEntropyWithGradOp::getProductFlops() {
+  return 3 * logitFlops(getInput().getType(), getWeight().getType());
+}
+
 ShardingRule LinearCrossEntropyOp::getShardingRule() {
   ShardingRule rule = productRule(getInput().getType(), getWeight().getType());
   rule.results.truncate(1);

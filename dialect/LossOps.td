@@ -62,7 +62,7 @@ def Colrow_CrossEntropyGradOp : Colrow_InferredOp<"cross_entropy_grad",
 }
 
 def Colrow_LinearCrossEntropyOp : Colrow_InferredOp<"linear_cross_entropy",
-    [Colrow_Decomposable, Colrow_Differentiable, Colrow_RankDependent]> {
+    [Colrow_Decomposable, Colrow_Differentiable, Colrow_MatrixProduct, Colrow_RankDependent]> {
   let summary = "cross_entropy of the logits x w', without keeping them";
   let description = [{
     x [..., hidden], weight [vocabulary, hidden], labels [...], count []: the loss of
@@ -80,7 +80,7 @@ def Colrow_LinearCrossEntropyOp : Colrow_InferredOp<"linear_cross_entropy",
 }
 
 def Colrow_LinearCrossEntropyWithGradOp : Colrow_InferredOp<"linear_cross_entropy_with_grad",
-    [Colrow_Decomposable, Colrow_RankDependent]> {
+    [Colrow_Decomposable, Colrow_MatrixProduct, Colrow_RankDependent]> {
   let summary = "the loss and, from the same logits, its gradients by input and weight";
   let description = [{
     Differentiation puts it in the place of linear_cross_entropy, so that there is one product for

@@ -187,6 +187,13 @@ LogicalResult EinsumOp::verify() {
   return success();
 }
 
+double EinsumOp::getProductFlops() {
+  double flops = 2;
+  for (const Factor &factor : getShardingRule().factors)
+    flops *= static_cast<double>(factor.size);
+  return flops;
+}
+
 ShardingRule EinsumOp::getShardingRule() {
   ShardingRule rule;
   llvm::DenseMap<char, unsigned> factors;

@@ -194,7 +194,8 @@ def Colrow_CumSumOp : Colrow_InferredOp<"cumsum", [Colrow_Differentiable]> {
 // Products
 //===----------------------------------------------------------------------===//
 
-def Colrow_EinsumOp : Colrow_InferredOp<"einsum", [Colrow_Differentiable]> {
+def Colrow_EinsumOp
+    : Colrow_InferredOp<"einsum", [Colrow_Differentiable, Colrow_MatrixProduct]> {
   let summary = "product of two tensors, summed over the letters the result lacks";
   let description = [{
     A letter names a dimension; each occurs in at least two of lhs, rhs and result, at most once in

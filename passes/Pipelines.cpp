@@ -1,0 +1,50 @@
+//===- Pipelines.cpp - the passes in order --------------------------------===//
+
+#include "passes/Pipelines.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/differentiate/Passes.h"
+#include "passes/localize/Passes.h"
+#include "passes/objective/Passes.h"
+#include "passes/optimizer/Passes.h"
+#include "passes/raise/Passes.h"
+#include "passes/shard/Passes.h"
+
+using namespace mlir;
+
+namespace colrow {
+
+void buildShardedPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createObjective({options.objective}));
+  if (options.raise == "none")
+    passes.addPass(createDecompose());
+  else
+    passes.addPass(createFuseLoss());
+  if (!options.axes.empty()) {
+    SetGridOptions grid;
+    grid.axes = llvm::to_vector(options.axes);
+    passes.addPass(createSetGrid(grid));
+    passes.addPass(createShard());
+  }
+  passes.addPass(createDifferentiate());
+  passes.addPass(createOptimizer());
+  // One f for each value, one constant for each splat.
+  passes.addPass(createCSEPass());
+}
+
+void buildReferencePipeline(OpPassManager &passes, const PipelineOptions &options) {
+  buildShardedPipeline(passes, options);
+  passes.addPass(createDecompose());
+  passes.addPass(createLocalize());
+}
+
+void registerColrowPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "colrow-to-sharded", "an imported model to its sharded, differentiated program",
+      buildShardedPipeline);
+  PassPipelineRegistration<PipelineOptions>(
+      "colrow-to-reference", "an imported model to one rank's program for the interpreter",
+      buildReferencePipeline);
+}
+
+} // namespace colrow

@@ -1,0 +1,33 @@
+//===- Pipelines.h - the passes in order ----------------------------------===//
+#pragma once
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+#include <string>
+
+namespace colrow {
+
+/// What the pipelines of colrow-opt and the drivers take.
+struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
+  ListOption<std::string> axes{*this, "axes",
+                               llvm::cl::desc("axes of the grid and their sizes, such as tp=4; "
+                                              "none: one rank")};
+  Option<std::string> objective{*this, "objective", llvm::cl::desc("see colrow-objective"),
+                                llvm::cl::init("auto")};
+  Option<std::string> raise{*this, "raise",
+                            llvm::cl::desc("all, or none: only primitive operations"),
+                            llvm::cl::init("all")};
+};
+
+/// As imported to global IR with layouts and the four functions: raise, objective, shard,
+/// differentiate, optimizer.
+void buildShardedPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
+
+/// All of that to one rank's program, ready for the interpreter: big operations decomposed.
+void buildReferencePipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
+
+/// Names them for colrow-opt: --colrow-to-sharded, --colrow-to-reference.
+void registerColrowPipelines();
+
+} // namespace colrow

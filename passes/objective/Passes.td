@@ -1,0 +1,42 @@
+//===- Passes.td - phase objective -----------------------------*- tablegen -*-===//
+
+include "mlir/Pass/PassBase.td"
+
+def Objective : Pass<"colrow-objective", "::mlir::ModuleOp"> {
+  let summary = "gives @main one result with role loss";
+  let description = [{
+    Needs a program as imported. Afterwards @main has one result with role `loss`: the cross entropy
+    of the logits summed over the valid labels and divided by the input `colrow.count`, which is
+    their number in the whole step. Labels enter as the input `labels`; the module attribute
+    `colrow.labels` says what the host does to a batch's labels first: `shift_left` for a causal
+    language model (position t predicts label t + 1, the last position is ignored), or `none`.
+    Logits are never sliced.
+
+    A loss that is in the graph already is kept. What the graph does to its labels is recognised by
+    value: the operations between labels and loss are executed on their own positions.
+
+    Before:
+
+    ```mlir
+    func.func @main(%ids: tensor<2x8xi64> {colrow.role = "input", colrow.name = "input_ids"},
+                    %w: tensor<30x30xf32> {colrow.role = "parameter", colrow.name = "w"})
+        -> (tensor<2x8x30xf32> {colrow.role = "output", colrow.name = "logits"}) {
+      %0 = colrow.take %w at %ids along 0
+          : (tensor<30x30xf32>, tensor<2x8xi64>) -> tensor<2x8x30xf32>
+      return %0 : tensor<2x8x30xf32>
+    }
+    ```
+
+    After:
+
+    ```
+    %1 = colrow.cross_entropy %0, %labels, %count ignore -100 valid 30
+    return %1, %0
+    ```
+  }];
+  let options = [
+    Option<"objective", "objective", "std::string", "\"auto\"",
+           "auto, causal_lm (labels are the inputs, shifted), next_token (labels are shifted "
+           "already), masked_lm or classification">
+  ];
+}
