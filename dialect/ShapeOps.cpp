@@ -69,8 +69,10 @@ ShardingRule ConstantOp::getShardingRule() {
 
 void ConstantOp::localizeAttributes(GridAttr grid) {
   // Only a splat is ever cut (its sharding rule says so).
-  if (auto splat = dyn_cast<SplatElementsAttr>(getValue()))
-    setValueAttr(cast<DenseElementsAttr>(splat).resizeSplat(getLocalType(getType(), grid)));
+  if (auto splat = dyn_cast<SplatElementsAttr>(getValue())) {
+    ArrayRef<int64_t> shape = getLocalType(getType(), grid).getShape();
+    setValueAttr(splat.resizeSplat(RankedTensorType::get(shape, splat.getElementType())));
+  }
 }
 
 LogicalResult IotaOp::verify() {

@@ -48,7 +48,11 @@ std::optional<Tensors> evaluateShape(Operation *op, const Tensors &in, const Pla
   };
   return TypeSwitch<Operation *, std::optional<Tensors>>(op)
       .Case([&](ConstantOp constant) {
-        return Tensors{reference::rounded(toTensor(constant.getValue()), place.precision)};
+        Tensor value = toTensor(constant.getValue());
+        // Given in double, and of the result's type all the same.
+        if (auto type = toElementType(constant.getType()); value.type() != type)
+          value = Tensor::floats(value.shape(), value.toFloats(), type);
+        return Tensors{reference::rounded(value, place.precision)};
       })
       .Case([&](IotaOp iota) {
         return Tensors{reference::iota(toElementType(iota.getType()),
