@@ -87,7 +87,8 @@ private:
 
   mlir::func::FuncOp function;
   mlir::StringAttr axis;
-  llvm::DenseMap<mlir::Operation *, ShardingRule> rules;
+  /// References into it stay valid while it grows.
+  std::map<mlir::Operation *, ShardingRule> rules;
   /// Ops whose cut is decided but whose neighbours are not visited yet.
   llvm::SmallVector<std::pair<mlir::Operation *, FactorCut>> work;
 };
