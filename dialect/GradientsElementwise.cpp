@@ -169,7 +169,7 @@ LogicalResult PowOp::buildGradient(OpBuilderWithLayouts &b, ValueRange resultGra
 static void shareBetween(OpBuilderWithLayouts &b, Value lhs, Value rhs, Value dy, Predicate wins,
                          ArrayRef<bool> needed, SmallVectorImpl<Value> &operandGradients) {
   Expressions e(b, lhs.getType());
-  // Beside one operand is not always beside the other: both are replicated, or cut somewhere.
+  // Where one operand is not invariant the other is not either (L2): beside one is beside both.
   Value equal = b.create<CompareOp>(Predicate::eq, lhs, rhs);
   Value share = b.create<SelectOp>(equal, e.number(0.5), e.number(0));
   Value won = b.create<CompareOp>(wins, lhs, rhs);

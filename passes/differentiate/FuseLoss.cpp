@@ -47,6 +47,14 @@ bool groupsTokens(ReshapeOp reshape) {
   return !from.empty() && !to.empty() && from.back() == to.back();
 }
 
+/// The transpose of a matrix; of a transpose (a head tied to its embedding) what it was made from.
+Value transposed(OpBuilderWithLayouts &b, Value matrix) {
+  if (auto transpose = matrix.getDefiningOp<TransposeOp>())
+    if (transpose.getPermutation() == ArrayRef<int64_t>{1, 0})
+      return transpose.getInput();
+  return b.create<TransposeOp>(matrix, ArrayRef<int64_t>{1, 0});
+}
+
 /// Failure where the loss is not one of a product's logits alone.
 LogicalResult fuse(CrossEntropyOp loss) {
   Value logits = loss.getLogits();
@@ -72,7 +80,7 @@ LogicalResult fuse(CrossEntropyOp loss) {
     labels = b.create<ReshapeOp>(RankedTensorType::get(tokens, labelType.getElementType()),
                                  labels);
   if (!product->vocabularyFirst)
-    weight = b.create<TransposeOp>(weight, ArrayRef<int64_t>{1, 0});
+    weight = transposed(b, weight);
   Value fused = b.create<LinearCrossEntropyOp>(product->input, weight, labels, loss.getCount(),
                                                loss.getIgnore(), loss.getValid(), TypeAttr());
   assert(!b.failed() && fused.getType() == loss.getType() && "both forms have one sharding rule");

@@ -26,6 +26,19 @@ func.func @transposed(%x: tensor<8x16xf32>, %w: tensor<16x64xf32>, %labels: tens
   return %1 : tensor<f32>
 }
 
+// A head tied to its embedding: the transpose of the transpose is the embedding.
+// CHECK-LABEL: @tied
+// CHECK-NOT: colrow.transpose %{{[0-9]}}
+// CHECK: colrow.linear_cross_entropy %arg0, %arg1, %arg2, %arg3
+func.func @tied(%x: tensor<8x16xf32>, %w: tensor<64x16xf32>, %labels: tensor<8xi64>,
+                %count: tensor<f32>) -> tensor<f32> {
+  %t = colrow.transpose %w [1, 0] : (tensor<64x16xf32>) -> tensor<16x64xf32>
+  %0 = colrow.einsum "th,hv->tv" %x, %t : (tensor<8x16xf32>, tensor<16x64xf32>) -> tensor<8x64xf32>
+  %1 = colrow.cross_entropy %0, %labels, %count ignore -100 valid 64
+      : (tensor<8x64xf32>, tensor<8xi64>, tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
 // Somebody else reads the logits: both stay.
 // CHECK-LABEL: @shared
 // CHECK: colrow.einsum
