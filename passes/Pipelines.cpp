@@ -15,6 +15,7 @@ using namespace mlir;
 namespace colrow {
 
 void buildShardedPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createWidenConstants());
   passes.addPass(createObjective({options.objective}));
   if (options.raise == "none")
     passes.addPass(createDecompose());

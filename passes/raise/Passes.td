@@ -31,3 +31,34 @@ def Decompose : Pass<"colrow-decompose", "::mlir::ModuleOp"> {
   let options = [ListOption<"ops", "ops", "std::string",
                             "names of operations, such as colrow.gelu; empty for all">];
 }
+
+def WidenConstants : Pass<"colrow-widen-constants", "::mlir::ModuleOp"> {
+  let summary = "gives back to constants what rounding to single precision took from them";
+  let description = [{
+    An exporter rounds the numbers of a model, such as GELU's sqrt(2 / pi), to fp32. A constant of
+    one number is given in double instead where a short decimal, or the second or fourth root of a
+    simple fraction, alone or of pi, rounds to it. Programs in fp32 do not change, since the double
+    rounds to the same number; an interpreter in fp64 then computes what the model means, and can be
+    compared with a run of it in fp64.
+
+    Before:
+
+    ```mlir
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %c = colrow.constant dense<0.797884583> : tensor<f32>
+      %y = colrow.mul %x, %c : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %c = colrow.constant dense<0.79788456080286541> : tensor<f64> as tensor<f32>
+      %y = colrow.mul %x, %c : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
+    ```
+  }];
+}

@@ -80,8 +80,9 @@ LogicalResult padVocabulary(Region &region, RegionGrower &grower, StringAttr axi
     RankedTensorType type = resized(constant.getType(), state, valid, padded);
     builder.setInsertionPoint(constant);
     auto splat = cast<SplatElementsAttr>(constant.getValue());
+    auto valueType = RankedTensorType::get(type.getShape(), splat.getElementType());
     operand->set(ConstantOp::create(builder, constant.getLoc(), type,
-                                    cast<ElementsAttr>(splat.resizeSplat(type))));
+                                    cast<ElementsAttr>(splat.resizeSplat(valueType))));
   }
   if (!sums && !maxima)
     return success();
