@@ -62,3 +62,29 @@ def WidenConstants : Pass<"colrow-widen-constants", "::mlir::ModuleOp"> {
     ```
   }];
 }
+
+def RoundConstants : Pass<"colrow-round-constants", "::mlir::ModuleOp"> {
+  let summary = "gives every constant in the precision of its type";
+  let description = [{
+    The inverse of `colrow-widen-constants`, and of what decompositions give in double: before
+    emission, where a number in double would turn arithmetic in fp32 into one in double.
+
+    Before:
+
+    ```mlir
+    func.func @main() -> tensor<f32> {
+      %c = colrow.constant dense<0.1> : tensor<f64> as tensor<f32>
+      return %c : tensor<f32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @main() -> tensor<f32> {
+      %c = colrow.constant dense<0.1> : tensor<f32>
+      return %c : tensor<f32>
+    }
+    ```
+  }];
+}

@@ -70,7 +70,8 @@ struct WidenConstants : impl::WidenConstantsBase<WidenConstants> {
       value = rootOfFraction(rounded);
     if (!value || *value == static_cast<double>(rounded))
       return;
-    auto type = RankedTensorType::get(splat.getType().getShape(), Float64Type::get(op.getContext()));
+    auto type =
+        RankedTensorType::get(splat.getType().getShape(), Float64Type::get(op.getContext()));
     op.setValueAttr(DenseElementsAttr::get(type, APFloat(*value)));
   }
 };
