@@ -7,7 +7,13 @@ def SetGrid : Pass<"colrow-set-grid", "::mlir::ModuleOp"> {
   let description = [{
     Sets the module attribute `colrow.grid`. Layouts may be used from here on.
 
-    Before: `module {}`. After `--colrow-set-grid="axes=tp=4"`:
+    Before `--colrow-set-grid=axes=tp=4`:
+
+    ```mlir
+    module {}
+    ```
+
+    After:
 
     ```mlir
     module attributes {colrow.grid = #colrow.grid<tp = 4>} {}

@@ -3,7 +3,7 @@
 // The blocks of a fused QKV projection are found from the heads, backward through the slices. The
 // scale is a constant that several uses share: each use has its own state.
 
-// ODD: error: 'scores': 4 heads or units of a block do not divide over tp = 3; values that would do: 1, 2, 4
+// ODD: error: {{.*}}'scores': 4 heads or units of a block do not divide over tp = 3; values that would do: 1, 2, 4
 
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: tensor<64x192xf32, #colrow.layout<tp = shard<1, blocks = 3, unit = 16>>>
