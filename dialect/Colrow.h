@@ -24,6 +24,9 @@ class NoGradient : public mlir::OpTrait::TraitBase<OpTy, NoGradient> {};
 
 /// Checks that operand and result of a comm op are what one rank holds of the global types.
 mlir::LogicalResult verifyComm(mlir::Operation *op, mlir::Type from, mlir::Type to);
+/// Marks operations that make one result of one element and broadcast operands as numpy does.
+template <typename ConcreteType>
+class NumpyElementwise : public mlir::OpTrait::TraitBase<ConcreteType, NumpyElementwise> {};
 } // namespace colrow
 
 #include "dialect/ColrowDialect.h.inc"

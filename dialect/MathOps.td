@@ -14,7 +14,7 @@ include "mlir/IR/EnumAttr.td"
 /// `resultElement` the C++ expression of the result's element type, given `operands`.
 class Colrow_Elementwise<string mnemonic, string linearSets, string resultElement,
                          list<Trait> traits = []>
-    : Colrow_InferredOp<mnemonic, traits> {
+    : Colrow_InferredOp<mnemonic, [Colrow_NumpyElementwise] # traits> {
   let results = (outs AnyRankedTensor:$result);
   let extraClassDefinition = compatible # [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *context,
@@ -126,7 +126,7 @@ def Colrow_SelectOp : Colrow_Elementwise<"select", "{{1, 2}}", sameElement,
   }];
 }
 
-def Colrow_CastOp : Colrow_Op<"cast", [Colrow_Differentiable]> {
+def Colrow_CastOp : Colrow_Op<"cast", [Colrow_Differentiable, Colrow_NumpyElementwise]> {
   let summary = "conversion of the element type";
   let description = [{
     From floating point to integer toward zero; to boolean: whether it is not 0. Between floating

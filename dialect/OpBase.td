@@ -19,6 +19,10 @@ defvar Colrow_RankDependent = DeclareOpInterfaceMethods<RankDependentOpInterface
 def Colrow_NoGradient : NativeOpTrait<"NoGradient"> {
   let cppNamespace = "::colrow";
 }
+/// One result for one element, operands broadcast as in numpy.
+def Colrow_NumpyElementwise : NativeOpTrait<"NumpyElementwise"> {
+  let cppNamespace = "::colrow";
+}
 
 /// A pure operation on tensors with a sharding rule. All types are printed: inference is for
 /// builders, the verifier checks what is written.

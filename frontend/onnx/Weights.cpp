@@ -52,10 +52,6 @@ std::string dtypeName(int32_t dtype) {
   return name;
 }
 
-std::string shapeText(const std::vector<int64_t> &shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
-}
-
 int64_t elementCount(const std::vector<int64_t> &shape, const std::string &what) {
   int64_t count = 1;
   for (int64_t size : shape) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "colrow/Safetensors.h" // shapeText
 #include "onnx/onnx_pb.h"
 
 #include <cstdint>
@@ -23,9 +24,6 @@ size_t elementSize(int32_t dtype);
 
 /// ONNX's name of a type in lower case: `float`, `int64`. Unknown ones as `type 17`.
 std::string dtypeName(int32_t dtype);
-
-/// `[4, 8]`
-std::string shapeText(const std::vector<int64_t> &shape);
 
 /// Number of elements. Throws Error naming `what` if a dimension is negative or the product
 /// exceeds 2^58.

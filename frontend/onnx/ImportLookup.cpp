@@ -1,0 +1,203 @@
+//===- ImportLookup.cpp - operators that read by index --------------------===//
+
+#include "frontend/onnx/Model.h"
+#include "frontend/onnx/OnnxNode.h"
+
+using namespace mlir;
+using colrow::reference::Tensor;
+
+namespace colrow {
+
+/// Known indices along a dimension of `size`, counted from 0. Throws Error for one outside.
+static Tensor checkedIndices(OnnxNode &node, const Tensor &indices, int64_t size) {
+  std::vector<int64_t> values = indices.toIntegers();
+  for (int64_t &value : values) {
+    if (value < -size || value >= size)
+      node.fail("looks up index " + Twine(value) + " of '" + node.proto.input(0) + "', which has " +
+                Twine(size) +
+                "; where these are positions, the sequence is longer than the position table: bind "
+                "a sequence of at most " +
+                Twine(size));
+    if (value < 0)
+      value += size;
+  }
+  return Tensor::integers(indices.shape(), std::move(values));
+}
+
+/// Rows `start`, `start + 1`, ... in row-major order are a slice.
+static bool isConsecutive(const Tensor &indices) {
+  std::vector<int64_t> values = indices.toIntegers();
+  for (size_t i = 1; i < values.size(); ++i)
+    if (values[i] != values[0] + static_cast<int64_t>(i))
+      return false;
+  return !values.empty();
+}
+
+static SmallVector<int64_t> lookedUpShape(ArrayRef<int64_t> table, ArrayRef<int64_t> ids,
+                                          int64_t axis) {
+  SmallVector<int64_t> shape(table.take_front(axis));
+  llvm::append_range(shape, ids);
+  llvm::append_range(shape, table.drop_front(axis + 1));
+  return shape;
+}
+
+/// Known indices that only repeat along a dimension are looked up once and broadcast, and
+/// consecutive ones are a slice: a position table is cut, not searched.
+static void buildGather(OnnxNode &node) {
+  FoldingBuilder &b = node.b;
+  Value table = node.in(0), ids = node.in(1);
+  int64_t axis = node.axis(node.integer("axis", 0), rankOf(table));
+  const Tensor *known = b.known(ids);
+  if (!known)
+    return node.set(b.take(table, ids, axis));
+  SmallVector<int64_t> shape = lookedUpShape(shapeOf(table), shapeOf(ids), axis);
+  Tensor indices = withoutRepetition(checkedIndices(node, *known, shapeOf(table)[axis]));
+  SmallVector<int64_t> small = lookedUpShape(shapeOf(table), indices.shape(), axis);
+  Value rows;
+  if (isConsecutive(indices)) {
+    int64_t start = indices.toIntegers().front();
+    rows = b.reshape(b.slice(table, axis, start, start + indices.size()), small);
+  } else {
+    rows = b.take(table, b.constant(indices), axis);
+  }
+  node.set(b.broadcast(rows, shape));
+}
+
+static void buildGatherElements(OnnxNode &node) {
+  FoldingBuilder &b = node.b;
+  Value x = node.in(0), ids = node.in(1);
+  int64_t axis = node.axis(node.integer("axis", 0), rankOf(x));
+  if (const Tensor *known = b.known(ids))
+    ids = b.constant(checkedIndices(node, *known, shapeOf(x)[axis]));
+  node.set(b.create<TakeAlongOp>({x, ids}, {b.integer("axis", axis)}));
+}
+
+//===----------------------------------------------------------------------===//
+// GatherND
+//===----------------------------------------------------------------------===//
+
+/// Where known index vectors walk a grid, the lookup is a slice, a transpose and a broadcast. For
+/// each coordinate, the dimension of the result that it counts along, or -1 for a constant one.
+static bool readGrid(const Tensor &indices, SmallVectorImpl<int64_t> &starts,
+                     SmallVectorImpl<int64_t> &dims) {
+  int64_t coordinates = indices.dim(indices.rank() - 1);
+  reference::Shape grid(indices.shape().begin(), indices.shape().end() - 1);
+  reference::Shape strides = reference::rowMajorStrides(grid);
+  std::vector<int64_t> values = indices.toIntegers();
+  if (values.empty())
+    return false;
+  for (int64_t c = 0; c < coordinates; ++c) {
+    int64_t start = values[c], along = -1;
+    for (size_t dim = 0; dim < grid.size(); ++dim) {
+      if (grid[dim] == 1 || values[strides[dim] * coordinates + c] == start)
+        continue;
+      if (along >= 0 || llvm::is_contained(dims, static_cast<int64_t>(dim)))
+        return false;
+      along = static_cast<int64_t>(dim);
+    }
+    for (size_t i = 0; i * coordinates < values.size(); ++i) {
+      int64_t step = along < 0 ? 0 : static_cast<int64_t>(i) / strides[along] % grid[along];
+      if (values[i * coordinates + c] != start + step)
+        return false;
+    }
+    starts.push_back(start);
+    dims.push_back(along);
+  }
+  return true;
+}
+
+/// x[coordinates...] on a grid (see readGrid).
+static Value buildGridLookup(FoldingBuilder &b, Value x, ArrayRef<int64_t> starts,
+                             ArrayRef<int64_t> dims, ArrayRef<int64_t> grid) {
+  for (auto [c, start] : llvm::enumerate(starts))
+    x = b.slice(x, c, start, start + (dims[c] < 0 ? 1 : grid[dims[c]]));
+  SmallVector<int64_t> rest(typeOf(x).getShape().drop_front(dims.size()));
+  // Coordinates in the order of the result's dimensions, constant ones (of size 1) first.
+  SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, dims.size()));
+  llvm::stable_sort(permutation, [&](int64_t i, int64_t j) { return dims[i] < dims[j]; });
+  llvm::append_range(permutation, llvm::seq<int64_t>(dims.size(), rankOf(x)));
+  x = b.transpose(x, permutation);
+  SmallVector<int64_t> small, shape(grid);
+  for (auto [dim, size] : llvm::enumerate(grid))
+    small.push_back(llvm::is_contained(dims, static_cast<int64_t>(dim)) ? size : 1);
+  llvm::append_range(small, rest);
+  llvm::append_range(shape, rest);
+  return b.broadcast(b.reshape(x, small), shape);
+}
+
+static void buildGatherND(OnnxNode &node) {
+  FoldingBuilder &b = node.b;
+  Value x = node.in(0), ids = node.in(1);
+  SmallVector<int64_t> shape = shapeOf(x), grid = shapeOf(ids);
+  int64_t batchDims = node.integer("batch_dims", 0);
+  int64_t coordinates = grid.empty() ? 0 : grid.pop_back_val(), rank = rankOf(x);
+  if (coordinates < 1 || batchDims < 0 || batchDims >= static_cast<int64_t>(grid.size() + 1) ||
+      batchDims + coordinates > rank)
+    node.fail("has indices that do not fit its operand");
+  Type i64 = IntegerType::get(b.getContext(), 64);
+  // All coordinates, those of the batch dimensions too.
+  SmallVector<Value> columns;
+  for (int64_t dim = 0; dim < batchDims; ++dim)
+    columns.push_back(b.iota(grid, dim, i64));
+  for (int64_t c = 0; c < coordinates; ++c) {
+    Value column = b.reshape(b.slice(ids, rankOf(ids) - 1, c, c + 1), grid);
+    if (const Tensor *known = b.known(column))
+      column = b.constant(checkedIndices(node, *known, shape[batchDims + c]));
+    columns.push_back(b.cast(column, i64));
+  }
+  if (b.known(ids)) {
+    SmallVector<Value> last;
+    SmallVector<int64_t> unit(grid);
+    unit.push_back(1);
+    for (Value column : columns)
+      last.push_back(b.reshape(column, unit));
+    SmallVector<int64_t> starts, dims;
+    if (readGrid(*b.known(b.concat(last, grid.size())), starts, dims))
+      return node.set(buildGridLookup(b, x, starts, dims, grid));
+  }
+  // Otherwise a lookup in the flattened dimensions.
+  reference::Shape looked(shape.begin(), shape.begin() + columns.size());
+  reference::Shape strides = reference::rowMajorStrides(looked);
+  Value linear;
+  for (auto [column, stride] : llvm::zip(columns, strides)) {
+    Value part = stride == 1 ? column : b.mul(column, static_cast<double>(stride));
+    linear = linear ? b.add(linear, part) : part;
+  }
+  SmallVector<int64_t> flat{reference::elementCount(looked)};
+  llvm::append_range(flat, ArrayRef(shape).drop_front(columns.size()));
+  node.set(b.take(b.reshape(x, flat), linear, 0));
+}
+
+//===----------------------------------------------------------------------===//
+// OneHot
+//===----------------------------------------------------------------------===//
+
+static void buildOneHot(OnnxNode &node) {
+  FoldingBuilder &b = node.b;
+  int64_t depth = node.integerIn(1, "depth");
+  Type i64 = IntegerType::get(b.getContext(), 64);
+  Value ids = b.cast(node.in(0), i64), values = node.in(2);
+  int64_t axis = node.axis(node.integer("axis", -1), rankOf(ids) + 1);
+  if (shapeOf(values) != ArrayRef<int64_t>{2})
+    node.fail("expects two values, of off and on");
+  ids = b.select(b.compare(Predicate::lt, ids, 0), b.add(ids, static_cast<double>(depth)), ids);
+  SmallVector<int64_t> shape = shapeOf(ids), along(shape.size() + 1, 1);
+  shape.insert(shape.begin() + axis, 1);
+  along[axis] = depth;
+  Value isOn = b.compare(Predicate::eq, b.reshape(ids, shape), b.iota(along, axis, i64));
+  node.set(b.select(isOn, b.reshape(b.slice(values, 0, 1, 2), {}),
+                    b.reshape(b.slice(values, 0, 0, 1), {})));
+}
+
+static constexpr OnnxOp ops[] = {
+    {"Gather", minOpset, buildGather, "indices that are not known at compile time count from 0"},
+    {"GatherElements", minOpset, buildGatherElements,
+     "indices that are not known at compile time count from 0"},
+    {"GatherND", minOpset, buildGatherND,
+     "indices that are not known at compile time count from 0"},
+    {"OneHot", minOpset, buildOneHot, "depth known at compile time"},
+};
+
+ArrayRef<OnnxOp> lookupOps() { return ops; }
+
+} // namespace colrow

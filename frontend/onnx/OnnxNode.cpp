@@ -1,0 +1,163 @@
+//===- OnnxNode.cpp - operands and attributes of a node -------------------===//
+
+#include "frontend/onnx/OnnxNode.h"
+#include "colrow/Error.h"
+#include "frontend/onnx/Weights.h"
+
+#include <charconv>
+#include <cmath>
+
+using namespace mlir;
+using colrow::reference::Tensor;
+
+namespace colrow {
+
+void OnnxNode::fail(const Twine &message) const { throw Error(message.str()); }
+
+Value OnnxNode::in(size_t i) const {
+  if (!has(i))
+    fail("lacks operand " + Twine(i));
+  return inputs[i];
+}
+
+const Tensor &OnnxNode::known(size_t i, StringRef what) const {
+  const Tensor *tensor = b.known(in(i));
+  if (!tensor)
+    fail("needs its " + what + " ('" + proto.input(static_cast<int>(i)) +
+         "') to be known at compile time, but it depends on the graph's inputs or parameters; "
+         "export the model with it constant");
+  return *tensor;
+}
+
+SmallVector<int64_t> OnnxNode::integers(size_t i, StringRef what) const {
+  return llvm::to_vector(ArrayRef(known(i, what).toIntegers()));
+}
+
+int64_t OnnxNode::integerIn(size_t i, StringRef what) const {
+  const Tensor &tensor = known(i, what);
+  if (tensor.size() != 1)
+    fail("expects one number as its " + what + ", got: " + tensor.describe());
+  return tensor.toIntegers().front();
+}
+
+const onnx::AttributeProto *OnnxNode::attribute(StringRef name) const {
+  for (const onnx::AttributeProto &attribute : proto.attribute())
+    if (attribute.name() == name)
+      return &attribute;
+  return nullptr;
+}
+
+int64_t OnnxNode::integer(StringRef name, int64_t otherwise) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? found->i() : otherwise;
+}
+
+double writtenNumber(float image) {
+  if (!std::isfinite(image) || image == 0)
+    return image;
+  // Roots first: of them there are fewer than decimals, so fewer by chance.
+  double value = std::abs(static_cast<double>(image)), square = value * value;
+  auto matches = [&](double candidate) {
+    return static_cast<float>(candidate) == static_cast<float>(value);
+  };
+  auto signedAs = [&](double candidate) { return image < 0 ? -candidate : candidate; };
+  if (double candidate = std::sqrt(2 / M_PI); matches(candidate))
+    return signedAs(candidate);
+  constexpr double largest = 1 << 16;
+  for (double power : {square, square * square}) {
+    auto root = [&](double x) { return power == square ? std::sqrt(x) : std::sqrt(std::sqrt(x)); };
+    if (double whole = std::round(power); whole >= 1 && whole <= largest && matches(root(whole)))
+      return signedAs(root(whole));
+    if (double whole = std::round(1 / power);
+        whole >= 1 && whole <= largest && matches(1 / root(whole)))
+      return signedAs(1 / root(whole));
+  }
+  char digits[64];
+  char *end = std::to_chars(digits, digits + sizeof(digits) - 1, image).ptr;
+  *end = '\0';
+  StringRef mantissa = StringRef(digits).split('e').first;
+  if (llvm::count_if(mantissa.ltrim("-0."), [](char c) { return llvm::isDigit(c); }) <= 6)
+    return std::strtod(digits, nullptr);
+  return image;
+}
+
+double OnnxNode::number(StringRef name, double otherwise) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? writtenNumber(found->f()) : otherwise;
+}
+
+std::string OnnxNode::text(StringRef name, StringRef otherwise) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? found->s() : otherwise.str();
+}
+
+SmallVector<int64_t> OnnxNode::integerList(StringRef name) const {
+  const onnx::AttributeProto *found = attribute(name);
+  if (!found)
+    return {};
+  return SmallVector<int64_t>(found->ints().begin(), found->ints().end());
+}
+
+int64_t OnnxNode::axis(int64_t axis, int64_t rank) const {
+  if (axis < -rank || axis >= rank)
+    fail("names axis " + Twine(axis) + " of " + Twine(rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+SmallVector<int64_t> OnnxNode::axes(ArrayRef<int64_t> list, int64_t rank) const {
+  SmallVector<int64_t> result;
+  for (int64_t each : list)
+    result.push_back(axis(each, rank));
+  SmallVector<int64_t> sorted(result);
+  llvm::sort(sorted);
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    fail("names an axis twice");
+  return result;
+}
+
+bool OnnxNode::wants(size_t i) const {
+  return i < results.size() && !proto.output(static_cast<int>(i)).empty() &&
+         state.used.count(proto.output(static_cast<int>(i)));
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors of the file
+//===----------------------------------------------------------------------===//
+
+reference::ElementType onnxElementType(int32_t dtype) {
+  switch (dtype) {
+  case onnx::TensorProto::FLOAT:
+    return reference::ElementType::f32;
+  case onnx::TensorProto::DOUBLE:
+    return reference::ElementType::f64;
+  case onnx::TensorProto::INT64:
+    return reference::ElementType::i64;
+  case onnx::TensorProto::INT32:
+    return reference::ElementType::i32;
+  case onnx::TensorProto::UINT8:
+    return reference::ElementType::u8;
+  case onnx::TensorProto::BOOL:
+    return reference::ElementType::b1;
+  default:
+    throw Error("uses element type " + dtypeName(dtype) +
+                "; imported are float, double, int64, int32, uint8 and bool: export the model in "
+                "float32");
+  }
+}
+
+Tensor tensorFromBytes(int32_t dtype, const std::vector<int64_t> &shape, const char *bytes,
+                       size_t size) {
+  Tensor tensor = Tensor::fromBytes(onnxElementType(dtype), shape, bytes, size);
+  if (dtype != onnx::TensorProto::FLOAT || tensor.size() != 1)
+    return tensor;
+  return Tensor::floats(shape, {writtenNumber(static_cast<float>(tensor.item()))});
+}
+
+Tensor tensorFromProto(const onnx::TensorProto &proto) {
+  TensorInfo info = describeTensor(proto, {});
+  onnxElementType(info.dtype); // before reading: types that cannot be read have their message here
+  Bytes bytes = readTensor(info);
+  return tensorFromBytes(info.dtype, info.shape, bytes.data, bytes.size);
+}
+
+} // namespace colrow
