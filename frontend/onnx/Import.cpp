@@ -190,9 +190,9 @@ Value Importer::valueOf(const std::string &name) {
   const TensorInfo *info = model.findInitializer(name);
   if (!info)
     throw Error(fmt::format("reads '{}', which nothing defines", name));
-  onnxElementType(info->dtype);
+  reference::ElementType type = onnxElementType(info->dtype);
   Bytes bytes = readTensor(*info);
-  Tensor tensor = tensorFromBytes(info->dtype, info->shape, bytes.data, bytes.size);
+  Tensor tensor = Tensor::fromBytes(type, info->shape, bytes.data, bytes.size);
   return values[name] = builder.constant(std::move(tensor));
 }
 

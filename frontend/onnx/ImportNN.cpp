@@ -147,6 +147,7 @@ static void buildDropout(OnnxNode &node) {
   }
   if (ratio == 0)
     return node.set(x);
+  ratio = shortestDecimal(static_cast<float>(ratio)); // 0.1, not its float32 image
   std::string name = node.proto.name().empty() ? node.proto.output(0) : node.proto.name();
   node.set(b.create<DropoutOp>(
       {x, node.random()},

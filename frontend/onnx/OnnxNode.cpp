@@ -5,7 +5,6 @@
 #include "frontend/onnx/Weights.h"
 
 #include <charconv>
-#include <cmath>
 
 using namespace mlir;
 using colrow::reference::Tensor;
@@ -52,38 +51,15 @@ int64_t OnnxNode::integer(StringRef name, int64_t otherwise) const {
   return found ? found->i() : otherwise;
 }
 
-double writtenNumber(float image) {
-  if (!std::isfinite(image) || image == 0)
-    return image;
-  // Roots first: of them there are fewer than decimals, so fewer by chance.
-  double value = std::abs(static_cast<double>(image)), square = value * value;
-  auto matches = [&](double candidate) {
-    return static_cast<float>(candidate) == static_cast<float>(value);
-  };
-  auto signedAs = [&](double candidate) { return image < 0 ? -candidate : candidate; };
-  if (double candidate = std::sqrt(2 / M_PI); matches(candidate))
-    return signedAs(candidate);
-  constexpr double largest = 1 << 16;
-  for (double power : {square, square * square}) {
-    auto root = [&](double x) { return power == square ? std::sqrt(x) : std::sqrt(std::sqrt(x)); };
-    if (double whole = std::round(power); whole >= 1 && whole <= largest && matches(root(whole)))
-      return signedAs(root(whole));
-    if (double whole = std::round(1 / power);
-        whole >= 1 && whole <= largest && matches(1 / root(whole)))
-      return signedAs(1 / root(whole));
-  }
+double shortestDecimal(float image) {
   char digits[64];
-  char *end = std::to_chars(digits, digits + sizeof(digits) - 1, image).ptr;
-  *end = '\0';
-  StringRef mantissa = StringRef(digits).split('e').first;
-  if (llvm::count_if(mantissa.ltrim("-0."), [](char c) { return llvm::isDigit(c); }) <= 6)
-    return std::strtod(digits, nullptr);
-  return image;
+  *std::to_chars(digits, digits + sizeof(digits) - 1, image).ptr = '\0';
+  return std::strtod(digits, nullptr);
 }
 
 double OnnxNode::number(StringRef name, double otherwise) const {
   const onnx::AttributeProto *found = attribute(name);
-  return found ? writtenNumber(found->f()) : otherwise;
+  return found ? shortestDecimal(found->f()) : otherwise;
 }
 
 std::string OnnxNode::text(StringRef name, StringRef otherwise) const {
@@ -145,19 +121,11 @@ reference::ElementType onnxElementType(int32_t dtype) {
   }
 }
 
-Tensor tensorFromBytes(int32_t dtype, const std::vector<int64_t> &shape, const char *bytes,
-                       size_t size) {
-  Tensor tensor = Tensor::fromBytes(onnxElementType(dtype), shape, bytes, size);
-  if (dtype != onnx::TensorProto::FLOAT || tensor.size() != 1)
-    return tensor;
-  return Tensor::floats(shape, {writtenNumber(static_cast<float>(tensor.item()))});
-}
-
 Tensor tensorFromProto(const onnx::TensorProto &proto) {
   TensorInfo info = describeTensor(proto, {});
-  onnxElementType(info.dtype); // before reading: types that cannot be read have their message here
+  reference::ElementType type = onnxElementType(info.dtype);
   Bytes bytes = readTensor(info);
-  return tensorFromBytes(info.dtype, info.shape, bytes.data, bytes.size);
+  return Tensor::fromBytes(type, info.shape, bytes.data, bytes.size);
 }
 
 } // namespace colrow

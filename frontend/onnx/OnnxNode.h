@@ -92,13 +92,8 @@ private:
 /// are not imported.
 reference::ElementType onnxElementType(int32_t dtype);
 
-/// The number that an exporter rounded to this float32, where it is a simple one: a decimal of at
-/// most 6 digits, a square or fourth root of a small integer or its reciprocal, sqrt(2 / pi).
-double writtenNumber(float image);
-
-/// A tensor of raw little-endian elements. A single float is the number that was written.
-reference::Tensor tensorFromBytes(int32_t dtype, const std::vector<int64_t> &shape,
-                                  const char *bytes, size_t size);
+/// The number with the shortest decimal notation that has this float32 image.
+double shortestDecimal(float image);
 
 /// A tensor of a `value` attribute.
 reference::Tensor tensorFromProto(const onnx::TensorProto &tensor);

@@ -46,9 +46,10 @@ inline NamedTensors parameterValues(const OnnxModel &model, const ParameterTable
   return values;
 }
 
-/// Replaces big operations by primitive ones.
+/// Replaces big operations by primitive ones, and numbers by those they were rounded from.
 inline void decompose(mlir::ModuleOp module) {
   mlir::PassManager passes(module.getContext());
+  passes.addPass(createWidenConstants());
   passes.addPass(createDecompose());
   ASSERT_TRUE(succeeded(passes.run(module)));
 }
