@@ -1,0 +1,177 @@
+//===- Compare.cpp - how far one training run is from another -------------===//
+//
+// Distances are relative, of L2 norms where there is more than one number. A gradient is relative
+// to its norm, but at least to 1e-3 of the whole gradient's: that of an attention key's bias is
+// zero in exact arithmetic. Final values leave out the elements whose first gradient is below 1e-5
+// of the parameter's largest: AdamW divides by the gradient's size, which turns noise into updates.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/colrow/Compare.h"
+#include "colrow/Error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace colrow {
+
+using Values = std::vector<double>;
+
+static constexpr double gradientFloor = 1e-3, elementFloor = 1e-5;
+
+static double norm(const Values &values) {
+  double sum = 0;
+  for (double value : values)
+    sum += value * value;
+  return std::sqrt(sum);
+}
+
+/// ‖a - b‖ / max(‖b‖, floor). What is not finite is infinitely far.
+static double relative(const Values &a, const Values &b, double floor = 0) {
+  if (a.size() != b.size())
+    return INFINITY;
+  Values difference(a.size());
+  for (size_t i = 0; i < a.size(); ++i)
+    difference[i] = a[i] - b[i];
+  double distance = norm(difference) / std::max({norm(b), floor, 1e-300});
+  return std::isfinite(distance) ? distance : INFINITY;
+}
+
+/// The largest relative distance of any two numbers.
+static double worst(const Values &a, const Values &b) {
+  if (a.size() != b.size())
+    return INFINITY;
+  double result = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    result = std::max(result, relative({a[i]}, {b[i]}));
+  return result;
+}
+
+/// Of final values, over the elements kept.
+static double finalDistance(const Values &a, const Values &b, const Values &gradient,
+                            double gradNorm) {
+  if (a.size() != b.size() || a.size() != gradient.size())
+    return INFINITY;
+  double largest = gradientFloor * gradNorm;
+  for (double value : gradient)
+    largest = std::max(largest, std::abs(value));
+  Values keptA, keptB;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (std::abs(gradient[i]) >= elementFloor * largest) {
+      keptA.push_back(a[i]);
+      keptB.push_back(b[i]);
+    }
+  return relative(keptA, keptB);
+}
+
+namespace {
+
+/// A tensor of the file, in the orientation of the program's argument.
+class ReferenceFile {
+public:
+  explicit ReferenceFile(const SafetensorsFile &file) : file(file) {}
+
+  bool has(const std::string &name) const { return file.find(name) != nullptr; }
+  Values read(const std::string &name) const { return file.readDoubles(file.get(name)); }
+
+  /// `prefix` + any name of the parameter; empty if there is none.
+  Values readParameter(const std::string &prefix, const Parameter &parameter) const {
+    for (const ParameterValue &value : parameter.values)
+      if (has(prefix + value.name))
+        return oriented(prefix + value.name, parameter, value.transposed);
+    if (has(prefix + parameter.name))
+      return oriented(prefix + parameter.name, parameter, false);
+    for (const std::string &alias : parameter.aliases)
+      if (has(prefix + alias))
+        return oriented(prefix + alias, parameter, false);
+    return {};
+  }
+
+private:
+  Values oriented(const std::string &name, const Parameter &parameter, bool transposed) const {
+    Values values = read(name);
+    if (transposed == parameter.transposed || parameter.shape.size() != 2)
+      return values;
+    std::vector<int64_t> to = parameter.valueShape();
+    if (static_cast<int64_t>(values.size()) != to[0] * to[1])
+      return values;
+    Values result(values.size());
+    for (int64_t i = 0; i < to[0]; ++i)
+      for (int64_t j = 0; j < to[1]; ++j)
+        result[i * to[1] + j] = values[j * to[0] + i];
+    return result;
+  }
+
+  const SafetensorsFile &file;
+};
+
+} // namespace
+
+std::vector<Distance> compareWithReference(const TrainingRun &run, const SafetensorsFile &file,
+                                           const ParameterTable &parameters, double limit) {
+  ReferenceFile reference(file);
+  std::vector<Distance> table;
+  auto add = [&](const std::string &quantity, const std::string &name,
+                 const std::string &tensor, const std::function<double(const Values &)> &distance) {
+    bool known = reference.has(tensor);
+    table.push_back({quantity, name, known ? distance(reference.read(tensor)) : 0, limit, known});
+  };
+  for (const auto &[name, value] : run.outputs)
+    add("output", name, name, [&](const Values &r) { return relative(value.toFloats(), r); });
+  add("loss", "", "loss", [&](const Values &r) { return worst({run.losses.at(0)}, r); });
+  // A run of fewer steps is held against the first of the reference's; its final values are not.
+  size_t steps = run.losses.size();
+  auto firstOf = [steps](Values values) {
+    values.resize(std::min(values.size(), steps));
+    return values;
+  };
+  bool isWhole = reference.has("losses") && reference.read("losses").size() == steps;
+  add("losses", "", "losses", [&](const Values &r) { return worst(run.losses, firstOf(r)); });
+  add("grad_norms", "", "grad_norms", [&](const Values &r) { return worst(run.norms, firstOf(r)); });
+  double gradNorm = run.norms.at(0);
+  for (const Parameter &parameter : parameters.parameters) {
+    auto gradient = run.gradients.find(parameter.name);
+    if (gradient == run.gradients.end())
+      throw Error("the program has no gradient of '" + parameter.name + "'");
+    Values expected = reference.readParameter("grad.", parameter);
+    Values expectedFinal = reference.readParameter("final.", parameter);
+    table.push_back({"gradient", parameter.name,
+                     expected.empty() ? 0
+                                      : relative(gradient->second.toFloats(), expected,
+                                                 gradientFloor * gradNorm),
+                     limit, !expected.empty()});
+    bool known = isWhole && !expected.empty() && !expectedFinal.empty();
+    table.push_back({"final", parameter.name,
+                     known ? finalDistance(run.final.at(parameter.name).toFloats(), expectedFinal,
+                                           expected, gradNorm)
+                           : 0,
+                     limit, known});
+  }
+  return table;
+}
+
+std::vector<Distance> compareRuns(const TrainingRun &run, const TrainingRun &other, double limit) {
+  std::vector<Distance> table;
+  for (const auto &[name, value] : other.outputs)
+    table.push_back({"output", name, relative(run.outputs.at(name).toFloats(), value.toFloats()),
+                     limit});
+  table.push_back({"loss", "", worst({run.losses.at(0)}, {other.losses.at(0)}), limit});
+  table.push_back({"losses", "", worst(run.losses, other.losses), limit});
+  table.push_back({"grad_norms", "", worst(run.norms, other.norms), limit});
+  double gradNorm = other.norms.at(0);
+  for (const auto &[name, gradient] : other.gradients) {
+    Values expected = gradient.toFloats();
+    table.push_back({"gradient", name,
+                     relative(run.gradients.at(name).toFloats(), expected,
+                              gradientFloor * gradNorm),
+                     limit});
+    table.push_back({"final", name,
+                     finalDistance(run.final.at(name).toFloats(), other.final.at(name).toFloats(),
+                                   expected, gradNorm),
+                     limit});
+  }
+  return table;
+}
+
+} // namespace colrow

@@ -1,0 +1,29 @@
+//===- Compare.h - how far one training run is from another ---------------===//
+#pragma once
+
+#include "colrow/Safetensors.h"
+#include "frontend/onnx/Parameters.h"
+#include "tools/colrow/Training.h"
+
+#include <string>
+#include <vector>
+
+namespace colrow {
+
+/// One number of the table: relative distance and what it may be.
+struct Distance {
+  std::string quantity; ///< logits, loss, losses, grad_norms, gradient, final
+  std::string name;     ///< of the parameter or output
+  double value = 0, limit = 0;
+  bool compared = true; ///< false: the reference lacks it
+  bool passes() const { return !compared || value <= limit; }
+};
+
+/// Against a file in the form of test/models/README.md, under ONNX or torch names.
+std::vector<Distance> compareWithReference(const TrainingRun &run, const SafetensorsFile &reference,
+                                           const ParameterTable &parameters, double limit);
+
+/// Against the same model on another grid.
+std::vector<Distance> compareRuns(const TrainingRun &run, const TrainingRun &other, double limit);
+
+} // namespace colrow

@@ -1,0 +1,14 @@
+//===- InterpretedRun.h - trains a program in the interpreter -------------===//
+#pragma once
+
+#include "tools/colrow/Model.h"
+#include "tools/colrow/Training.h"
+
+namespace colrow {
+
+/// Trains `steps` steps of the model on tp = `ranks` thread ranks in fp64; step s uses batch
+/// s mod count, dropout is off. Throws Error.
+TrainingRun interpretTraining(Model &model, int64_t ranks, const Batches &batches, int64_t steps,
+                              const Hyperparameters &hyperparameters);
+
+} // namespace colrow

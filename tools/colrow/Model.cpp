@@ -1,0 +1,104 @@
+//===- Model.cpp - what every subcommand does with its model --------------===//
+
+#include "tools/colrow/Model.h"
+#include "colrow/Error.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+using namespace mlir;
+
+namespace colrow {
+
+void addModelOptions(CLI::App &app, ModelOptions &options) {
+  app.add_option("model", options.model, "the exported model")->required()->type_name("MODEL.onnx");
+  app.add_option("--batch", options.batch, "rows of a microbatch")->check(CLI::PositiveNumber);
+  app.add_option("--sequence", options.sequence, "tokens of a row")->check(CLI::PositiveNumber);
+  app.add_option("--bind", options.bindings, "sizes of other symbols of the model")
+      ->type_name("NAME=SIZE,...")
+      ->delimiter(',');
+  app.add_option("--objective", options.objective, "the training loss")
+      ->check(CLI::IsMember({"auto", "causal_lm", "next_token", "masked_lm", "classification"}))
+      ->capture_default_str();
+  app.add_option("--raise", options.raise, "none: primitive operations only")
+      ->check(CLI::IsMember({"all", "none"}))
+      ->capture_default_str();
+  app.add_option("--tie", options.parameters.tie, "A=B: B is the same parameter as A");
+  app.add_option("--untie", options.parameters.untie, "parameters that are not to be tied");
+  app.add_option("--restore-bias", options.parameters.restoreBias,
+                 "products that get a bias of zeros");
+  app.add_flag("--remarks", options.remarks, "say what was decided about parameters");
+}
+
+/// Collects what MLIR reports while it lives: errors for an exception, the rest to stderr.
+class Diagnostics {
+public:
+  Diagnostics(MLIRContext &context, bool remarks)
+      : handler(&context, [this, remarks](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+            if (first.empty())
+              first = diagnostic.str();
+          } else if (remarks) {
+            std::fprintf(stderr, "remark: %s\n", diagnostic.str().c_str());
+          }
+          return success();
+        }) {}
+  [[noreturn]] void raise(const std::string &fallback) {
+    throw Error(first.empty() ? fallback : first);
+  }
+
+private:
+  std::string first;
+  ScopedDiagnosticHandler handler;
+};
+
+static std::map<std::string, int64_t> parseBindings(const std::vector<std::string> &texts) {
+  std::map<std::string, int64_t> bindings;
+  for (const std::string &text : texts) {
+    auto [name, size] = StringRef(text).split('=');
+    int64_t value = 0;
+    if (name.empty() || size.getAsInteger(10, value) || value < 1)
+      throw Error("--bind expects NAME=SIZE with a size of at least 1, got '" + text + "'");
+    bindings[name.str()] = value;
+  }
+  return bindings;
+}
+
+Model::Model(const ModelOptions &options)
+    : chosen(options), context(MLIRContext::Threading::DISABLED),
+      onnx(OnnxModel::load(options.model)), table(sortParameters(onnx, options.parameters)) {
+  ImportOptions import;
+  import.batch = options.batch;
+  import.sequence = options.sequence;
+  import.bindings = parseBindings(options.bindings);
+  import.parameters = options.parameters;
+  Diagnostics diagnostics(context, options.remarks);
+  auto result = importOnnx(context, onnx, table, import);
+  if (failed(result))
+    diagnostics.raise("'" + options.model + "' could not be imported");
+  module = std::move(*result);
+}
+
+OwningOpRef<ModuleOp>
+Model::compile(int64_t ranks,
+               const std::function<void(OpPassManager &, const PipelineOptions &)> &pipeline) {
+  OwningOpRef<ModuleOp> program(module->clone());
+  PipelineOptions options;
+  options.objective = chosen.objective;
+  options.raise = chosen.raise;
+  if (ranks > 1) {
+    std::string axis = "tp=" + std::to_string(ranks);
+    options.axes.push_back(axis);
+  }
+  PassManager passes(&context, ModuleOp::getOperationName());
+  pipeline(passes, options);
+  Diagnostics diagnostics(context, chosen.remarks);
+  if (failed(passes.run(*program)))
+    diagnostics.raise("'" + chosen.model + "' could not be compiled for tp=" +
+                      std::to_string(ranks));
+  return program;
+}
+
+} // namespace colrow

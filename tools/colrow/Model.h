@@ -1,0 +1,58 @@
+//===- Model.h - what every subcommand does with its model ----------------===//
+#pragma once
+
+#include "frontend/onnx/Import.h"
+#include "mlir/IR/MLIRContext.h"
+#include "passes/Pipelines.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace colrow {
+
+/// The options that say which program a model becomes.
+struct ModelOptions {
+  std::string model;
+  std::optional<int64_t> batch, sequence;
+  std::vector<std::string> bindings; ///< NAME=SIZE
+  ParameterOptions parameters;
+  std::string objective = "auto", raise = "all";
+  bool remarks = false;
+};
+
+/// Adds them to a subcommand.
+void addModelOptions(CLI::App &app, ModelOptions &options);
+
+/// A model file, read and imported once; programs for several grids are made of it.
+class Model {
+public:
+  /// Throws Error with everything the frontend had to say.
+  explicit Model(const ModelOptions &options);
+
+  const OnnxModel &file() const { return onnx; }
+  const ParameterTable &parameters() const { return table; }
+  const ModelOptions &options() const { return chosen; }
+
+  /// The module as imported.
+  mlir::ModuleOp imported() { return *module; }
+
+  /// A copy run through a pipeline. `ranks` is tp. Throws Error with the first diagnostic.
+  mlir::OwningOpRef<mlir::ModuleOp>
+  compile(int64_t ranks,
+          const std::function<void(mlir::OpPassManager &, const PipelineOptions &)> &pipeline);
+
+private:
+  ModelOptions chosen;
+  mlir::MLIRContext context;
+  OnnxModel onnx;
+  ParameterTable table;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+} // namespace colrow
