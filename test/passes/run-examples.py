@@ -84,7 +84,7 @@ def compare_lines(expected, actual):
 def check(opt, argument, description):
     description = textwrap.dedent(description)
     before = BEFORE.search(description)
-    after = AFTER.search(description, before.end()) if before else None
+    after = AFTER.search(description, before.start()) if before else None
     if not after:
         raise Mismatch("has no example: expects IR 'Before:' and 'After:'")
     text = description[before.start():after.end()]
