@@ -19,6 +19,7 @@ def SetGrid : Pass<"colrow-set-grid", "::mlir::ModuleOp"> {
     module attributes {colrow.grid = #colrow.grid<tp = 4>} {}
     ```
   }];
+  let dependentDialects = ["::colrow::ColrowDialect"];
   let options = [ListOption<"axes", "axes", "std::string", "axes and their sizes, such as tp=4">];
 }
 

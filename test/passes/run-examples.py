@@ -36,7 +36,7 @@ class Mismatch(Exception):
 def run(opt, arguments, ir):
     done = subprocess.run([opt, *arguments, "-"], input=ir, capture_output=True, text=True)
     if done.returncode:
-        raise Mismatch(f"colrow-opt {' '.join(arguments)} fails: {done.stderr}\n{ir}")
+        raise Mismatch(f"colrow-opt {' '.join(arguments)} fails: {done.stderr.splitlines()[0]}\n{ir}")
     return done.stdout
 
 
