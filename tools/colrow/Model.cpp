@@ -101,4 +101,13 @@ Model::compile(int64_t ranks,
   return program;
 }
 
+ProgramFiles Model::emit(int64_t ranks) {
+  OwningOpRef<ModuleOp> program = compile(ranks, buildTrainerPipeline);
+  Diagnostics diagnostics(context, chosen.remarks);
+  FailureOr<ProgramFiles> files = emitProgram(*program);
+  if (failed(files))
+    diagnostics.raise("'" + chosen.model + "' could not be emitted");
+  return *files;
+}
+
 } // namespace colrow

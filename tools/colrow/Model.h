@@ -4,6 +4,7 @@
 #include "frontend/onnx/Import.h"
 #include "mlir/IR/MLIRContext.h"
 #include "passes/Pipelines.h"
+#include "passes/emit/Emit.h"
 
 #include <functional>
 #include <optional>
@@ -46,6 +47,9 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp>
   compile(int64_t ranks,
           const std::function<void(mlir::OpPassManager &, const PipelineOptions &)> &pipeline);
+
+  /// The source of a trainer for tp = `ranks`. Throws Error.
+  ProgramFiles emit(int64_t ranks);
 
 private:
   ModelOptions chosen;

@@ -2,19 +2,25 @@
 
 #include "tools/colrow/Verify.h"
 #include "colrow/Error.h"
+#include "dialect/Colrow.h"
 #include "tools/colrow/Compare.h"
 #include "tools/colrow/InterpretedRun.h"
+#include "tools/colrow/Trainer.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
 
 namespace colrow {
 
 /// Of the interpreter in fp64: against PyTorch's float64, and of one grid against one rank.
 static constexpr double referenceLimit64 = 1e-10, gridLimit64 = 1e-11;
+/// Of the emitted program in fp32, against either (test/models/README.md, Tolerances).
+static constexpr double limit32 = 1e-5;
 
 void addVerify(CLI::App &app, VerifyOptions &options) {
   addModelOptions(app, options.model);
@@ -23,19 +29,19 @@ void addVerify(CLI::App &app, VerifyOptions &options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--reference", options.reference,
-                 "what PyTorch computed; reference64.safetensors beside it is used by --interpret")
-      ->required()
+                 "what PyTorch computed; reference64.safetensors beside it is used by --interpret; "
+                 "without one, grids are held against each other on random batches")
       ->type_name("FILE.safetensors");
   app.add_flag("--interpret", options.interpret,
-               "run the program in the fp64 interpreter (the only way so far)");
+               "run the fp64 interpreter as well");
   app.add_option("--steps", options.steps, "training steps")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--json", options.json, "write the table to a file")->type_name("FILE");
   app.footer("examples:\n"
-             "  colrow verify model.onnx --reference reference.safetensors --interpret\n"
-             "  colrow verify model.onnx --reference reference.safetensors --interpret --tp 1,2 "
-             "--raise none");
+             "  colrow verify model.onnx --reference reference.safetensors\n"
+             "  colrow verify model.onnx --reference reference.safetensors --interpret --tp 1,2\n"
+             "  colrow verify model.onnx --batch 2 --sequence 64 --tp 1,2,4");
 }
 
 /// `batch.<input>` tensors of the reference.
@@ -63,64 +69,130 @@ static void bindLike(ModelOptions &options, const Batches &batches) {
     options.sequence = shape[2];
 }
 
-static void print(const std::vector<Distance> &table, int64_t ranks, const std::string &against) {
-  fmt::print("\ntp={}, interpreted in fp64, against {}\n", ranks, against);
-  fmt::print("  {:<10} {:<44} {:>9} {:>9}\n", "quantity", "name", "distance", "limit");
-  for (const Distance &row : table) {
-    if (!row.compared)
-      fmt::print("  {:<10} {:<44} {:>9}\n", row.quantity, row.name, "not compared");
-    else
-      fmt::print("  {:<10} {:<44} {:>9.1e} {:>9.0e} {}\n", row.quantity, row.name, row.value,
-                 row.limit, row.passes() ? "ok" : "FAILS");
+/// Random batches for the inputs of the imported program: ids below the size of the smallest table
+/// they are looked up in; labels are the ids.
+static Batches randomBatches(Model &model) {
+  constexpr int64_t count = 4;
+  Batches batches;
+  std::mt19937_64 random(1);
+  auto main = model.imported().lookupSymbol<mlir::func::FuncOp>("main");
+  std::string ids;
+  for (mlir::BlockArgument argument : main.getArguments()) {
+    std::string name = getName(main, argument.getArgNumber()).str();
+    if (getRole(main, argument.getArgNumber()) != "input" || name.rfind("colrow.", 0) == 0)
+      continue;
+    auto type = mlir::cast<mlir::RankedTensorType>(argument.getType());
+    std::vector<int64_t> shape{count};
+    shape.insert(shape.end(), type.getShape().begin(), type.getShape().end());
+    int64_t size = count * type.getNumElements();
+    if (mlir::isa<mlir::FloatType>(type.getElementType())) {
+      std::vector<double> values(size);
+      for (double &value : values)
+        value = std::normal_distribution<double>()(random);
+      batches[name] = reference::Tensor::floats(shape, values);
+      continue;
+    }
+    int64_t limit = std::numeric_limits<int64_t>::max();
+    for (mlir::Operation *user : argument.getUsers())
+      if (auto take = mlir::dyn_cast<TakeOp>(user); take && take.getIds() == argument)
+        limit = std::min(limit, take.getTable().getType().getDimSize(take.getAxis()));
+    if (limit == std::numeric_limits<int64_t>::max())
+      limit = 2; // a mask
+    else if (ids.empty())
+      ids = name;
+    std::vector<int64_t> values(size);
+    for (int64_t &value : values)
+      value = static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
+    batches[name] = reference::Tensor::integers(shape, values);
   }
+  if (ids.empty())
+    throw Error("'" + model.options().model + "' has no input of token ids to make batches of; "
+                "give --reference");
+  batches["labels"] = batches[ids];
+  return batches;
 }
 
-bool verify(VerifyOptions &options) {
-  if (!options.interpret)
-    throw Error("verify runs the interpreter only: add --interpret");
-  SafetensorsFile file(options.reference);
-  std::filesystem::path beside =
-      std::filesystem::path(options.reference).replace_filename("reference64.safetensors");
-  Batches batches = readBatches(file);
-  bindLike(options.model, batches);
-  Model model(options.model);
+using Tables = std::vector<std::pair<std::string, std::vector<Distance>>>;
 
-  bool passes = true;
-  nlohmann::json report;
-  TrainingRun first;
-  for (size_t i = 0; i < options.ranks.size(); ++i) {
-    int64_t ranks = options.ranks[i];
-    TrainingRun run = interpretTraining(model, ranks, batches, options.steps, {});
-    std::vector<std::pair<std::string, std::vector<Distance>>> tables;
-    if (std::filesystem::exists(beside)) {
-      SafetensorsFile exact(beside.string());
-      tables.push_back({beside.string(), compareWithReference(run, exact, model.parameters(),
-                                                              referenceLimit64)});
-    }
-    if (i == 0)
-      first = run;
-    else
-      tables.push_back({fmt::format("tp={}", options.ranks[0]),
-                        compareRuns(run, first, gridLimit64)});
+namespace {
+/// Collects and prints the tables.
+class Report {
+public:
+  void add(const std::string &program, int64_t ranks, const Tables &tables) {
     for (const auto &[against, table] : tables) {
-      print(table, ranks, against);
+      fmt::print("\ntp={}, {}, against {}\n", ranks, program, against);
+      fmt::print("  {:<10} {:<44} {:>9} {:>9}\n", "quantity", "name", "distance", "limit");
       for (const Distance &row : table) {
+        if (!row.compared)
+          fmt::print("  {:<10} {:<44} not compared\n", row.quantity, row.name);
+        else
+          fmt::print("  {:<10} {:<44} {:>9.1e} {:>9.0e} {}\n", row.quantity, row.name, row.value,
+                     row.limit, row.passes() ? "ok" : "FAILS");
         passes &= row.passes();
-        report.push_back({{"tp", ranks}, {"against", against}, {"quantity", row.quantity},
-                          {"name", row.name}, {"distance", row.value}, {"limit", row.limit},
-                          {"compared", row.compared}, {"passes", row.passes()},
-                          {"program", "interpreted fp64"}});
+        json.push_back({{"tp", ranks}, {"against", against}, {"quantity", row.quantity},
+                        {"name", row.name}, {"distance", row.value}, {"limit", row.limit},
+                        {"compared", row.compared}, {"passes", row.passes()},
+                        {"program", program}});
       }
     }
   }
+
+  bool passes = true;
+  nlohmann::json json = nlohmann::json::array();
+};
+} // namespace
+
+bool verify(VerifyOptions &options) {
+  Batches batches;
+  std::optional<SafetensorsFile> file, exact;
+  if (!options.reference.empty()) {
+    file.emplace(options.reference);
+    batches = readBatches(*file);
+    bindLike(options.model, batches);
+    std::filesystem::path beside =
+        std::filesystem::path(options.reference).replace_filename("reference64.safetensors");
+    if (std::filesystem::exists(beside))
+      exact.emplace(beside.string());
+  }
+  Model model(options.model);
+  if (!file)
+    batches = randomBatches(model);
+
+  Report report;
+  auto compare = [&](const std::string &program, const SafetensorsFile *reference,
+                     double referenceLimit, double gridLimit,
+                     const std::function<TrainingRun(int64_t)> &train) {
+    TrainingRun first;
+    for (size_t i = 0; i < options.ranks.size(); ++i) {
+      TrainingRun run = train(options.ranks[i]);
+      Tables tables;
+      if (reference)
+        tables.push_back({reference->path(), compareWithReference(run, *reference,
+                                                                  model.parameters(),
+                                                                  referenceLimit)});
+      if (i > 0)
+        tables.push_back({fmt::format("tp={}", options.ranks[0]),
+                          compareRuns(run, first, gridLimit)});
+      report.add(program, options.ranks[i], tables);
+      if (i == 0)
+        first = std::move(run);
+    }
+  };
+  compare("emitted and compiled, fp32", file ? &*file : nullptr, limit32, limit32,
+          [&](int64_t ranks) { return replayTraining(model, ranks, batches, options.steps); });
+  if (options.interpret)
+    compare("interpreted in fp64", exact ? &*exact : nullptr, referenceLimit64, gridLimit64,
+            [&](int64_t ranks) {
+              return interpretTraining(model, ranks, batches, options.steps, {});
+            });
   if (!options.json.empty()) {
     std::ofstream out(options.json);
-    out << report.dump(2) << "\n";
+    out << report.json.dump(2) << "\n";
     if (!out)
       throw Error("cannot write '" + options.json + "'");
   }
-  fmt::print("\n{}\n", passes ? "verified" : "NOT verified: see FAILS above");
-  return passes;
+  fmt::print("\n{}\n", report.passes ? "verified" : "NOT verified: see FAILS above");
+  return report.passes;
 }
 
 } // namespace colrow

@@ -1,0 +1,231 @@
+//===- Trainer.cpp - emits, builds and runs a trainer ---------------------===//
+
+#include "tools/colrow/Trainer.h"
+#include "colrow/Error.h"
+#include "colrow/Safetensors.h"
+#include "passes/emit/Folder.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/SHA256.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+using namespace mlir;
+namespace fs = std::filesystem;
+
+namespace colrow {
+
+using reference::Tensor;
+
+static const char weightsFile[] = "weights.safetensors";
+
+/// The data of a parameter in torch's orientation.
+static std::vector<float> torchData(const OnnxModel &model, const Parameter &parameter) {
+  std::vector<float> data = initialData(model, parameter);
+  if (!parameter.transposed)
+    return data;
+  int64_t rows = parameter.shape[0], columns = parameter.shape[1];
+  std::vector<float> turned(data.size());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      turned[i * columns + j] = data[j * rows + i];
+  return turned;
+}
+
+/// Whether the bytes of every parameter are at hand.
+static bool hasWeights(const Model &model) {
+  return llvm::all_of(model.parameters().parameters, [&](const Parameter &parameter) {
+    if (parameter.restored())
+      return true;
+    const TensorInfo *info = model.file().findInitializer(parameter.source);
+    return info && info->storage != Storage::Absent;
+  });
+}
+
+static void writeWeights(const Model &model, const std::string &path) {
+  SafetensorsWriter writer(path);
+  const std::vector<Parameter> &parameters = model.parameters().parameters;
+  for (const Parameter &parameter : parameters)
+    writer.declare(parameter.name, TensorType::F32, parameter.shape);
+  for (const Parameter &parameter : parameters) {
+    std::vector<float> data = torchData(model.file(), parameter);
+    writer.write(data.data(), data.size() * sizeof(float));
+  }
+  writer.commit();
+}
+
+void writeTrainer(Model &model, int64_t ranks, const std::string &folder) {
+  ProgramFiles files = model.emit(ranks);
+  writeTrainerFolder(files, folder);
+  if (hasWeights(model))
+    writeWeights(model, (fs::path(folder) / weightsFile).string());
+}
+
+/// Of everything a trainer is made from: options, model file, and data files by size and time.
+static std::string hashOf(Model &model, int64_t ranks) {
+  llvm::SHA256 hash;
+  auto add = [&](const std::string &text) {
+    hash.update(text);
+    hash.update(StringRef("\0", 1));
+  };
+  const ModelOptions &options = model.options();
+  add(COLROW_VERSION);
+  add(std::to_string(ranks));
+  add(fs::absolute(options.model).string());
+  add(std::to_string(options.batch.value_or(0)));
+  add(std::to_string(options.sequence.value_or(0)));
+  for (const auto *texts : {&options.bindings, &options.parameters.tie, &options.parameters.untie,
+                            &options.parameters.restoreBias}) {
+    for (const std::string &text : *texts)
+      add(text);
+    add("");
+  }
+  add(options.objective);
+  add(options.raise);
+  // A compiler that was built anew may emit another program.
+  std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
+  std::vector<fs::path> files{options.model, self};
+  for (const Parameter &parameter : model.parameters().parameters)
+    if (const TensorInfo *info = model.file().findInitializer(parameter.source);
+        info && info->storage == Storage::External)
+      files.push_back(info->file);
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  for (const fs::path &file : files) {
+    std::error_code ignored;
+    add(file.string());
+    add(std::to_string(fs::file_size(file, ignored)));
+    add(std::to_string(fs::last_write_time(file, ignored).time_since_epoch().count()));
+  }
+  return llvm::toHex(hash.final(), /*LowerCase=*/true).substr(0, 16);
+}
+
+static fs::path cacheFolder() {
+  if (auto xdg = llvm::sys::Process::GetEnv("XDG_CACHE_HOME"); xdg && !xdg->empty())
+    return fs::path(*xdg) / "colrow";
+  SmallString<128> home;
+  if (!llvm::sys::path::home_directory(home))
+    throw Error("neither XDG_CACHE_HOME nor a home directory is set; compile into a folder of "
+                "your own with 'colrow compile -o'");
+  return fs::path(home.str().str()) / ".cache" / "colrow";
+}
+
+std::string cachedTrainer(Model &model, int64_t ranks) {
+  fs::path folder = cacheFolder() / hashOf(model, ranks);
+  if (fs::exists(folder / "trainer"))
+    return folder.string();
+  // Built beside and renamed, so that a half-built one is never found.
+  fs::path beside = folder;
+  beside += ".building." + std::to_string(llvm::sys::Process::getProcessId());
+  std::error_code code;
+  fs::create_directories(beside.parent_path(), code);
+  if (code)
+    throw Error("cannot make the folder '" + beside.parent_path().string() +
+                "': " + code.message());
+  std::fprintf(stderr, "compiling '%s' for tp=%ld ...\n", model.options().model.c_str(),
+               static_cast<long>(ranks));
+  writeTrainer(model, ranks, beside.string());
+  buildTrainer(beside.string());
+  fs::rename(beside, folder, code);
+  if (code && !fs::exists(folder / "trainer"))
+    throw Error("cannot rename '" + beside.string() + "': " + code.message());
+  return folder.string();
+}
+
+static int execute(const std::string &folder, std::vector<std::string> arguments, bool quiet,
+                   const std::string &errors) {
+  std::string program = (fs::path(folder) / "trainer").string();
+  arguments.insert(arguments.begin(), program);
+  SmallVector<StringRef> words(arguments.begin(), arguments.end());
+  std::string message;
+  std::optional<StringRef> redirects[] = {std::nullopt,
+                                          quiet ? std::optional<StringRef>("") : std::nullopt,
+                                          quiet ? std::optional<StringRef>(errors) : std::nullopt};
+  int code = llvm::sys::ExecuteAndWait(program, words, std::nullopt, redirects, 0, 0, &message);
+  if (code < 0)
+    throw Error("cannot run '" + program + "': " + message);
+  return code;
+}
+
+int runTrainer(const std::string &folder, const std::vector<std::string> &arguments) {
+  return execute(folder, arguments, false, "");
+}
+
+//===----------------------------------------------------------------------===//
+// Replay
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A folder that goes with the object.
+struct TemporaryFolder {
+  TemporaryFolder() {
+    SmallString<128> made;
+    if (std::error_code code = llvm::sys::fs::createUniqueDirectory("colrow", made))
+      throw Error("cannot make a temporary folder: " + code.message());
+    path = made.str().str();
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  fs::path path;
+};
+} // namespace
+
+static void writeBatches(const Batches &batches, const std::string &path) {
+  SafetensorsWriter writer(path);
+  for (const auto &[name, values] : batches)
+    writer.declare("batch." + name, values.isFloat() ? TensorType::F32 : TensorType::I64,
+                   values.shape());
+  for (const auto &[name, values] : batches) {
+    std::vector<uint8_t> bytes = values.toBytes();
+    writer.write(bytes.data(), bytes.size());
+  }
+  writer.commit();
+}
+
+TrainingRun replayTraining(Model &model, int64_t ranks, const Batches &batches, int64_t steps) {
+  std::string folder = cachedTrainer(model, ranks);
+  TemporaryFolder temporary;
+  std::string in = (temporary.path / "batches.safetensors").string();
+  std::string out = (temporary.path / "result.safetensors").string();
+  std::string errors = (temporary.path / "errors").string();
+  writeBatches(batches, in);
+  std::vector<std::string> arguments{"replay", "--batches", in, "--out", out,
+                                     "--steps", std::to_string(steps)};
+  if (!hasWeights(model))
+    arguments.push_back("--init");
+  if (execute(folder, arguments, true, errors) != 0) {
+    auto text = llvm::MemoryBuffer::getFile(errors);
+    StringRef what = text ? (*text)->getBuffer().trim() : StringRef("it ended without a word");
+    what.consume_front("error: ");
+    throw Error("the trainer at tp=" + std::to_string(ranks) + ": " + what.str());
+  }
+  SafetensorsFile file(out);
+  TrainingRun run;
+  for (const TensorEntry &tensor : file.tensors()) {
+    StringRef name = tensor.name;
+    std::vector<double> values = file.readDoubles(tensor);
+    if (name == "losses")
+      run.losses = values;
+    else if (name == "grad_norms")
+      run.norms = values;
+    else if (name == "loss" || name == "grad_norm")
+      continue;
+    else if (name.consume_front("grad."))
+      run.gradients[name.str()] = Tensor::floats(tensor.shape, values);
+    else if (name.consume_front("final."))
+      run.final[name.str()] = Tensor::floats(tensor.shape, values);
+    else
+      run.outputs[name.str()] = Tensor::floats(tensor.shape, values);
+  }
+  return run;
+}
+
+} // namespace colrow
