@@ -5,6 +5,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/differentiate/Passes.h"
 #include "passes/localize/Passes.h"
+#include "passes/lower/Passes.h"
 #include "passes/objective/Passes.h"
 #include "passes/optimizer/Passes.h"
 #include "passes/raise/Passes.h"
@@ -39,6 +40,16 @@ void buildReferencePipeline(OpPassManager &passes, const PipelineOptions &option
   passes.addPass(createLocalize());
 }
 
+void buildTrainerPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  buildShardedPipeline(passes, options);
+  passes.addPass(createRoundConstants());
+  passes.addPass(createLocalize());
+  passes.addPass(createAccumulate());
+  // Where f was, two values are now one.
+  passes.addPass(createCSEPass());
+  passes.addPass(createOutline());
+}
+
 void registerColrowPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "colrow-to-sharded", "an imported model to its sharded, differentiated program",
@@ -46,6 +57,9 @@ void registerColrowPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "colrow-to-reference", "an imported model to one rank's program for the interpreter",
       buildReferencePipeline);
+  PassPipelineRegistration<PipelineOptions>(
+      "colrow-to-trainer", "an imported model to one rank's program for emission",
+      buildTrainerPipeline);
 }
 
 } // namespace colrow

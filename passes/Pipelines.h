@@ -27,7 +27,11 @@ void buildShardedPipeline(mlir::OpPassManager &passes, const PipelineOptions &op
 /// All of that to one rank's program, ready for the interpreter: big operations decomposed.
 void buildReferencePipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 
-/// Names them for colrow-opt: --colrow-to-sharded, --colrow-to-reference.
+/// All of that to one rank's program, ready for emission: big operations stay, gradients are added
+/// in place, every repeated layer is one function.
+void buildTrainerPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
+
+/// Names them for colrow-opt: --colrow-to-sharded, --colrow-to-reference, --colrow-to-trainer.
 void registerColrowPipelines();
 
 } // namespace colrow

@@ -194,10 +194,11 @@ private:
       scalars.microbatch = m;
       batches.fill(0, m, *program);
       loss += program->evaluate(scalars);
-      if (writer)
-        for (size_t i = 0; i < outputs.size(); ++i)
-          outputs[i].insert(outputs[i].end(), program->output(i),
-                            program->output(i) + elementCount(info.outputs[i].shape));
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        const float *values = program->output(i); // all ranks: it may gather
+        if (writer)
+          outputs[i].insert(outputs[i].end(), values, values + elementCount(info.outputs[i].shape));
+      }
     }
     if (writer)
       for (const std::vector<float> &output : outputs)

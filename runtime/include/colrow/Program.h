@@ -90,7 +90,8 @@ public:
 
   /// Where the caller puts input `index` (element type as in info()) before a call.
   virtual void *input(size_t index) = 0;
-  /// Where evaluate leaves output `index`: the whole tensor on every rank.
+  /// Output `index` as evaluate left it: the whole tensor, without padding. A collective of all
+  /// ranks, since each may have only a slice; evaluate itself moves no outputs.
   virtual const float *output(size_t index) = 0;
 
   /// One microbatch: adds to the gradients, returns this microbatch's share of the loss (its sum

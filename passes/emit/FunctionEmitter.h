@@ -1,0 +1,102 @@
+//===- FunctionEmitter.h - one function of the program as C++ -------------===//
+#pragma once
+
+#include "dialect/Colrow.h"
+#include "passes/emit/Names.h"
+#include "passes/emit/Text.h"
+#include "passes/lower/Plan.h"
+
+#include <fmt/format.h>
+
+namespace colrow {
+
+/// What functions need of the class around them: communicators, maps of cut dimensions,
+/// exchanges. Each gets a member, made once in the constructor.
+class ProgramMembers {
+public:
+  explicit ProgramMembers(GridAttr grid) : grid(grid) {}
+
+  GridAttr getGrid() const { return grid; }
+  /// The member for the ranks along these axes.
+  std::string communicator(mlir::ArrayAttr axes);
+  /// The rank's part of one dimension of a global type: an IndexMap.
+  std::string indexMap(mlir::RankedTensorType global, int64_t dim);
+  /// The rank's part of a tensor: Slices.
+  std::string slices(mlir::RankedTensorType global);
+  /// The SliceExchange of a conversion.
+  std::string exchange(mlir::ArrayAttr axes, mlir::RankedTensorType from,
+                       mlir::RankedTensorType to);
+
+  struct Member {
+    std::string type, name, initializer, comment;
+  };
+  const std::vector<Member> &members() const { return list; }
+
+private:
+  std::string member(const std::string &type, const std::string &prefix,
+                     const std::string &initializer, const std::string &comment);
+
+  GridAttr grid;
+  std::vector<Member> list;
+};
+
+/// Numbers of parameters and inputs in programInfo(), by name.
+struct ProgramNumbers {
+  llvm::StringMap<unsigned> parameters, inputs;
+};
+
+class FunctionEmitter {
+public:
+  FunctionEmitter(const FunctionPlan &plan, const ProgramPlan &program,
+                  const ProgramNumbers &numbers, ProgramMembers &members);
+
+  /// The whole member function. Emits an error at an operation without a kernel.
+  mlir::FailureOr<std::string> run();
+
+  // What the emitters of op families use.
+
+  /// A pointer to the first element of a value; declares a variable for it where there is none.
+  std::string pointer(mlir::Value value);
+  /// The same without a declaration, as an expression.
+  std::string pointerExpression(mlir::Value value);
+  /// "{name, {4, 32}}", with strides where it is not contiguous; or in another, contiguous shape.
+  std::string view(mlir::Value value);
+  std::string view(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  /// "{}" for a value that nothing reads.
+  std::string viewOrAbsent(mlir::Value value);
+  std::string workspace(const Step &step, unsigned number, llvm::StringRef name,
+                        llvm::ArrayRef<int64_t> shape);
+  /// A statement, wrapped.
+  void line(const std::string &text) { body += wrapped(indent, text); }
+  void comment(const std::string &text);
+  std::string elementType(mlir::Value value) {
+    return memoryType(mlir::cast<mlir::RankedTensorType>(value.getType()).getElementType());
+  }
+
+  const FunctionPlan &plan;
+  ProgramMembers &members;
+  Names names;
+  unsigned indent = 4;
+
+private:
+  std::string signature();
+  std::string bufferExpression(const Buffer &buffer, mlir::Type elementType);
+  std::string argumentExpression(unsigned argument);
+  std::string returnStatement();
+  mlir::LogicalResult emitStep(const Step &step);
+  void emitCopy(const Step &step);
+  void emitCall(mlir::func::CallOp call);
+
+  const ProgramPlan &program;
+  const ProgramNumbers &numbers;
+  std::string body;
+  llvm::DenseMap<mlir::Value, std::string> variables;
+  llvm::DenseMap<unsigned, std::string> bufferVariables; ///< arguments and results, by buffer
+};
+
+// Families of operations. Each returns false where an operation is not of its own.
+void emitLoop(FunctionEmitter &e, const Step &step);                  // Loops.cpp
+bool emitKernel(FunctionEmitter &e, const Step &step);                // Kernels.cpp
+bool emitComm(FunctionEmitter &e, mlir::Operation *op);               // Comm.cpp
+
+} // namespace colrow

@@ -1,0 +1,165 @@
+//===- Manifest.cpp - manifest.json ---------------------------------------===//
+
+#include "passes/emit/Program.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using nlohmann::ordered_json;
+
+namespace colrow {
+namespace {
+
+std::string layoutText(RankedTensorType type) {
+  std::string text;
+  if (LayoutAttr layout = getLayout(type))
+    for (const AxisState &state : layout.getStates())
+      text += (text.empty() ? "" : ", ") + state.axis.str() + " = " + state.str();
+  return text.empty() ? "invariant" : text;
+}
+
+/// Bytes that one rank sends for a collective over n ranks in which `whole` bytes are combined:
+/// what ring algorithms move (Patarasuk and Yuan, 2009).
+double wireBytes(StringRef kind, double whole, double n) {
+  return kind == "all_reduce" ? 2 * whole * (n - 1) / n : whole * (n - 1) / n;
+}
+
+class ManifestWriter {
+public:
+  ManifestWriter(ModuleOp module, const ProgramModel &model, const ProgramPlan &plan)
+      : module(module), grid(getGrid(module)), model(model), plan(plan) {}
+
+  std::string run() {
+    ordered_json json;
+    json["model"] = model.info.model;
+    json["grid"] = ordered_json::object();
+    for (const GridAxis &axis : model.info.grid)
+      json["grid"][axis.name] = axis.size;
+    ordered_json flops;
+    for (const char *name : {"forward_backward", "evaluate"})
+      if (auto function = module.lookupSymbol<func::FuncOp>(name))
+        flops[name] = productFlops(function) * (grid ? grid.numRanks() : 1);
+    json["flops"] = flops;
+    json["parameters"] = parameters();
+    json["collectives"] = ordered_json::array();
+    for (const char *name : {"forward_backward", "update", "evaluate"})
+      if (const FunctionPlan *function = plan.lookup(name))
+        addCollectives(*function, name, nullptr, json["collectives"]);
+    json["segments"] = segments();
+    return json.dump(2) + "\n";
+  }
+
+private:
+  ordered_json parameters() {
+    ordered_json list = ordered_json::array();
+    for (auto [info, type] : llvm::zip(model.info.parameters, model.parameterTypes)) {
+      ordered_json parameter;
+      parameter["name"] = info.name;
+      parameter["shape"] = info.valid;
+      parameter["layout"] = layoutText(type);
+      parameter["bytes_per_rank"] = tensorBytes(getLocalType(type, grid));
+      parameter["tied_to"] = info.aliases;
+      list.push_back(parameter);
+    }
+    return list;
+  }
+
+  ordered_json segments() {
+    int64_t parameterBytes = 0;
+    for (RankedTensorType type : model.parameterTypes)
+      parameterBytes += llvm::alignTo(tensorBytes(getLocalType(type, grid)), bufferAlignment);
+    return {{"parameters", parameterBytes},
+            {"gradients", parameterBytes},
+            {"optimizer", 2 * parameterBytes},
+            {"activations", plan.activationBytes},
+            {"scratch", plan.scratchBytes},
+            {"constants", plan.constantBytes},
+            {"outputs", plan.outputBytes}};
+  }
+
+  double ranksOver(ArrayAttr axes) {
+    double ranks = 1;
+    for (Attribute axis : axes)
+      ranks *= grid.sizeOf(cast<StringAttr>(axis).getValue());
+    return ranks;
+  }
+
+  void add(ordered_json &list, Operation *op, StringRef kind, ArrayAttr axes, double payload,
+           StringRef phase, const ordered_json &layer, const std::string &because) {
+    ordered_json entry;
+    entry["kind"] = kind.str();
+    for (Attribute axis : axes)
+      entry["axes"].push_back(cast<StringAttr>(axis).str());
+    entry["payload_bytes"] = static_cast<int64_t>(payload);
+    entry["wire_bytes_per_rank"] = static_cast<int64_t>(wireBytes(kind, payload, ranksOver(axes)));
+    entry["phase"] = phase.str();
+    entry["layer"] = layer;
+    auto said = op->getAttrOfType<StringAttr>("colrow.because");
+    entry["because"] = said ? said.str() : because;
+    list.push_back(entry);
+  }
+
+  void addCollectives(const FunctionPlan &function, StringRef name, const ordered_json &layer,
+                      ordered_json &list) {
+    for (const Step &step : function.steps)
+      for (Operation *op : step.ops) {
+        StringRef phase = name;
+        if (name == "forward_backward")
+          phase = step.backward ? "backward" : "forward";
+        if (func::FuncOp callee = getCallee(op))
+          addCollectives(*plan.lookup(callee.getSymName()), phase,
+                         op->getAttrOfType<IntegerAttr>("colrow.instance").getInt(), list);
+        else
+          addCollective(op, phase, layer, list);
+      }
+  }
+
+  void addCollective(Operation *op, StringRef phase, const ordered_json &layer,
+                     ordered_json &list) {
+    auto axes = op->getAttrOfType<ArrayAttr>("axes");
+    StringRef kind = op->getName().stripDialect();
+    if (isa<CommAllReduceOp, CommAllGatherOp, CommReduceScatterOp, CommAllToAllOp>(op)) {
+      kind.consume_front("comm.");
+      Value value = isa<CommAllGatherOp>(op) ? op->getResult(0) : op->getOperand(0);
+      add(list, op, kind, axes, tensorBytes(value.getType()), phase, layer,
+          fmt::format("'{}' is {} on the ranks", getUserName(op->getOperand(0), "a value"),
+                      layoutText(cast<RankedTensorType>(
+                          op->getAttrOfType<TypeAttr>("from").getValue()))));
+      return;
+    }
+    // Losses over a cut vocabulary: the largest logit of a token, then the sum of exponentials and
+    // the label's logit (runtime/include/colrow/KernelsLoss.h).
+    if (!isa<CrossEntropyOp, CrossEntropyWithStatisticsOp, LinearCrossEntropyOp,
+             LinearCrossEntropyWithGradOp>(op))
+      return;
+    auto global = op->getAttrOfType<TypeAttr>(ColrowDialect::globalAttrName);
+    LayoutAttr layout = global ? getLayout(global.getValue()) : LayoutAttr();
+    SmallVector<Attribute> cut;
+    for (const AxisState &state : layout ? layout.getStates() : ArrayRef<AxisState>())
+      if (state.isShard())
+        cut.push_back(state.axis);
+    if (cut.empty())
+      return;
+    bool linear = isa<LinearCrossEntropyOp, LinearCrossEntropyWithGradOp>(op);
+    Value labels = op->getOperand(linear ? 2 : 1);
+    double tokens = cast<RankedTensorType>(labels.getType()).getNumElements();
+    auto over = ArrayAttr::get(op->getContext(), cut);
+    add(list, op, "all_reduce", over, 4 * tokens, phase, layer,
+        "the largest logit of each token, for the loss over a cut vocabulary");
+    add(list, op, "all_reduce", over, 8 * tokens, phase, layer,
+        "sum of exponentials and logit of the label of each token");
+  }
+
+  ModuleOp module;
+  GridAttr grid;
+  const ProgramModel &model;
+  const ProgramPlan &plan;
+};
+
+} // namespace
+
+std::string emitManifest(ModuleOp module, const ProgramModel &model, const ProgramPlan &plan) {
+  return ManifestWriter(module, model, plan).run();
+}
+
+} // namespace colrow

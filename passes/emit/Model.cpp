@@ -1,0 +1,241 @@
+//===- Model.cpp - programInfo(): parameters, inputs, grid ----------------===//
+
+#include "colrow/Philox.h"
+#include "passes/emit/Program.h"
+
+using namespace mlir;
+
+namespace colrow {
+
+static std::vector<int64_t> validShape(DictionaryAttr attributes, ArrayRef<int64_t> stored) {
+  std::vector<int64_t> shape(stored.begin(), stored.end());
+  if (auto valid = attributes ? attributes.getAs<ArrayAttr>("colrow.valid") : ArrayAttr())
+    for (auto [size, attribute] : llvm::zip(shape, valid))
+      size = cast<IntegerAttr>(attribute).getInt();
+  return shape;
+}
+
+static RankedTensorType globalType(DictionaryAttr attributes, Type local) {
+  auto global = attributes ? attributes.getAs<TypeAttr>("colrow.global") : TypeAttr();
+  return cast<RankedTensorType>(global ? global.getValue() : local);
+}
+
+/// From scratch: matrices at random; of vectors, scales are ones and biases are zeros.
+static InitRule initRule(StringRef name, size_t rank) {
+  if (rank >= 2)
+    return {InitRule::normal, 0.02};
+  bool scale = name.ends_with("weight") || name.ends_with("scale") || name.ends_with("gamma");
+  return {scale ? InitRule::ones : InitRule::zeros};
+}
+
+static ParameterInfo parameterInfo(func::FuncOp function, unsigned argument, GridAttr grid) {
+  DictionaryAttr attributes = function.getArgAttrDict(argument);
+  RankedTensorType type = globalType(attributes, function.getArgumentTypes()[argument]);
+  ParameterInfo info;
+  info.name = getName(function, argument).str();
+  if (auto aliases = attributes.getAs<ArrayAttr>("colrow.aliases"))
+    for (Attribute alias : aliases)
+      info.aliases.push_back(cast<StringAttr>(alias).str());
+  info.dims = getSlices(type, grid);
+  info.valid = validShape(attributes, type.getShape());
+  info.decay = type.getRank() >= 2;
+  info.transposed = attributes.contains("colrow.transposed");
+  info.init = initRule(info.name, type.getRank());
+  info.id = stableId(info.name);
+  return info;
+}
+
+static DType dtypeOf(Type type) {
+  if (isa<FloatType>(type))
+    return DType::f32;
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return DType::b1;
+  case 32:
+    return DType::i32;
+  default:
+    return DType::i64;
+  }
+}
+
+/// What the values of an integer input must be below: the smallest table they look up, or the
+/// vocabulary of the loss. 0 where nothing limits them.
+static int64_t limitOf(Value value) {
+  int64_t limit = 0;
+  auto atMost = [&](int64_t bound) {
+    if (bound > 0 && (limit == 0 || bound < limit))
+      limit = bound;
+  };
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<ReshapeOp>(user)) {
+      atMost(limitOf(user->getResult(0)));
+    } else if (auto take = dyn_cast<TakeOp>(user); take && use.getOperandNumber() == 1) {
+      auto global = take.getGlobal();
+      auto table = cast<RankedTensorType>(global ? *global : Type(take.getTable().getType()));
+      int64_t size = table.getDimSize(take.getAxis());
+      auto argument = dyn_cast<BlockArgument>(take.getTable());
+      if (argument)
+        size = validShape(cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                              .getArgAttrDict(argument.getArgNumber()),
+                          table.getShape())[take.getAxis()];
+      atMost(size);
+    } else if (auto valid = user->getAttrOfType<IntegerAttr>("valid");
+               valid && !isa<MaskPaddingOp>(user)) {
+      atMost(valid.getInt()); // labels of a loss
+    }
+  }
+  return limit;
+}
+
+static LogicalResult addInputs(func::FuncOp function, ProgramModel &model) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    StringRef name = getName(function, i);
+    if (getRole(function, i) != "input" || name.starts_with("colrow."))
+      continue;
+    auto local = cast<RankedTensorType>(function.getArgumentTypes()[i]);
+    RankedTensorType type = globalType(function.getArgAttrDict(i), local);
+    if (type.getShape() != local.getShape())
+      return function.emitError("input '")
+             << name << "' is cut over the ranks (" << type << "), which no trainer can fill yet";
+    auto [entry, isNew] = model.numbers.inputs.insert({name, model.info.inputs.size()});
+    int64_t limit = limitOf(function.getArgument(i));
+    if (isNew)
+      model.info.inputs.push_back({name.str(), dtypeOf(local.getElementType()),
+                                   std::vector<int64_t>(local.getShape()), limit});
+    InputInfo &input = model.info.inputs[entry->second];
+    if (limit > 0 && (input.limit == 0 || limit < input.limit))
+      input.limit = limit;
+  }
+  return success();
+}
+
+double productFlops(func::FuncOp function) {
+  double flops = 0;
+  function.walk([&](Operation *op) {
+    if (auto einsum = dyn_cast<EinsumOp>(op)) {
+      double product = 2;
+      std::string seen;
+      for (auto [letters, type] : {std::pair(einsum.lhsLetters(), einsum.getLhs().getType()),
+                                   std::pair(einsum.rhsLetters(), einsum.getRhs().getType())})
+        for (auto [letter, size] : llvm::zip(letters, type.getShape()))
+          if (seen.find(letter) == std::string::npos) {
+            product *= size;
+            seen += letter;
+          }
+      flops += product;
+    } else if (isa<LinearCrossEntropyOp, LinearCrossEntropyWithGradOp>(op)) {
+      auto input = cast<RankedTensorType>(op->getOperand(0).getType());
+      auto weight = cast<RankedTensorType>(op->getOperand(1).getType());
+      double product = 2.0 * input.getNumElements() * weight.getDimSize(0);
+      flops += isa<LinearCrossEntropyOp>(op) ? product : 3 * product;
+    } else if (func::FuncOp callee = getCallee(op)) {
+      flops += productFlops(callee);
+    }
+  });
+  return flops;
+}
+
+FailureOr<ProgramModel> ProgramModel::create(ModuleOp module) {
+  ProgramModel model;
+  ProgramInfo &info = model.info;
+  GridAttr grid = getGrid(module);
+  if (grid) // without one the program is for one rank
+    for (auto [name, size] : llvm::zip(grid.getNames(), grid.getSizes()))
+      info.grid.push_back({name.str(), size});
+  if (auto name = module->getAttrOfType<StringAttr>("colrow.model"))
+    info.model = name.str();
+  if (auto batch = module->getAttrOfType<IntegerAttr>("colrow.batch"))
+    info.batch = batch.getInt();
+  if (auto sequence = module->getAttrOfType<IntegerAttr>("colrow.sequence"))
+    info.sequence = sequence.getInt();
+  if (auto labels = module->getAttrOfType<StringAttr>("colrow.labels"))
+    info.labels = labels.getValue() == "shift_left" ? LabelRule::shiftLeft : LabelRule::none;
+  module.walk([&](Operation *op) {
+    if (auto ignore = op->getAttrOfType<IntegerAttr>("ignore"))
+      info.ignoreLabel = ignore.getInt();
+  });
+  for (StringRef name : {"forward_backward", "evaluate", "update"}) {
+    auto function = module.lookupSymbol<func::FuncOp>(name);
+    if (!function)
+      continue;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (getRole(function, i) == "parameter" &&
+          model.numbers.parameters.insert({getName(function, i), info.parameters.size()}).second) {
+        info.parameters.push_back(parameterInfo(function, i, grid));
+        model.parameterTypes.push_back(
+            globalType(function.getArgAttrDict(i), function.getArgumentTypes()[i]));
+      }
+    if (failed(addInputs(function, model)))
+      return failure();
+  }
+  if (auto evaluate = module.lookupSymbol<func::FuncOp>("evaluate"))
+    for (unsigned i = 0; i < evaluate.getNumResults(); ++i) {
+      if (getResultRole(evaluate, i) != "output")
+        continue;
+      DictionaryAttr attributes = evaluate.getResultAttrDict(i);
+      RankedTensorType type = globalType(attributes, evaluate.getResultTypes()[i]);
+      info.outputs.push_back({getResultName(evaluate, i).str(), dtypeOf(type.getElementType()),
+                              validShape(attributes, type.getShape()), 0});
+      model.outputTypes.push_back(type);
+    }
+  if (auto step = module.lookupSymbol<func::FuncOp>("forward_backward"))
+    info.stepFlops = productFlops(step) * (grid ? grid.numRanks() : 1);
+  return model;
+}
+
+static const char *nameOf(DType type) {
+  static constexpr const char *names[] = {"f32", "i64", "i32", "b1"};
+  return names[static_cast<int>(type)];
+}
+
+static std::string tensorText(const InputInfo &info) {
+  return fmt::format("{{{}, DType::{}, {}, {}}}", quoted(info.name), nameOf(info.dtype),
+                     braced(info.shape), info.limit);
+}
+
+std::string emitModel(const ProgramModel &model) {
+  const ProgramInfo &info = model.info;
+  std::string text = fmt::format("// What '{}' was compiled to: its parameters, inputs and grid.\n"
+                                 "// Generated by colrow.\n#include \"colrow/Program.h\"\n\n"
+                                 "namespace colrow {{\n\nstatic ProgramInfo describe() {{\n"
+                                 "  ProgramInfo info;\n",
+                                 info.model);
+  auto line = [&](const std::string &statement) { text += wrapped(2, statement); };
+  line(fmt::format("info.model = {};", quoted(info.model)));
+  std::vector<std::string> axes;
+  for (const GridAxis &axis : info.grid)
+    axes.push_back(fmt::format("{{{}, {}}}", quoted(axis.name), axis.size));
+  line(fmt::format("info.grid = {{{}}};", fmt::join(axes, ", ")));
+  static constexpr const char *rules[] = {"zeros", "ones", "normal"};
+  text += "  // name, aliases, dimensions with their cuts, shape without padding, decay, transposed,\n"
+          "  // initial values, id\n";
+  for (const ParameterInfo &p : info.parameters) {
+    std::vector<std::string> aliases, dims;
+    for (const std::string &alias : p.aliases)
+      aliases.push_back(quoted(alias));
+    for (const DimSlice &dim : p.dims)
+      dims.push_back(dimSlice(dim));
+    line(fmt::format("info.parameters.push_back({{{}, {{{}}}, {{{}}}, {}, {}, {}, "
+                     "{{InitRule::{}, {}}}, 0x{:x}u}});",
+                     quoted(p.name), fmt::join(aliases, ", "), fmt::join(dims, ", "),
+                     braced(p.valid), p.decay, p.transposed, rules[p.init.kind], p.init.deviation,
+                     p.id));
+  }
+  for (const InputInfo &input : info.inputs)
+    line(fmt::format("info.inputs.push_back({});", tensorText(input)));
+  for (const InputInfo &output : info.outputs)
+    line(fmt::format("info.outputs.push_back({});", tensorText(output)));
+  line(fmt::format("info.labels = LabelRule::{};",
+                   info.labels == LabelRule::shiftLeft ? "shiftLeft" : "none"));
+  line(fmt::format("info.ignoreLabel = {};", info.ignoreLabel));
+  line(fmt::format("info.batch = {};", info.batch));
+  line(fmt::format("info.sequence = {};", info.sequence));
+  line(fmt::format("info.stepFlops = {};", info.stepFlops));
+  text += "  return info;\n}\n\nconst ProgramInfo &programInfo() {\n"
+          "  static const ProgramInfo info = describe();\n  return info;\n}\n\n"
+          "} // namespace colrow\n";
+  return text;
+}
+
+} // namespace colrow

@@ -1,0 +1,113 @@
+//===- Passes.td - phase lower ---------------------------------*- tablegen -*-===//
+
+include "mlir/Pass/PassBase.td"
+
+def Accumulate : Pass<"colrow-accumulate", "::mlir::ModuleOp"> {
+  let summary = "adds gradients where they come to be, in place";
+  let description = [{
+    A gradient that `@forward_backward` returns is the one that came in plus what the microbatch
+    adds. This pass moves that sum to where its other operand is computed and marks it
+    `colrow.in_place = 0`: the result has the memory of operand 0, so products add to the gradient
+    and no temporary of the parameter's size lives on. A sum of several contributions is added one
+    by one.
+
+    Before:
+
+    ```mlir
+    func.func @forward_backward(%x: tensor<8x4xf32>, %dy: tensor<8x6xf32>,
+        %dw: tensor<4x6xf32> {colrow.role = "gradient", colrow.name = "w"})
+        -> (tensor<8x4xf32>, tensor<4x6xf32> {colrow.role = "gradient", colrow.name = "w"}) {
+      %0 = colrow.einsum "ti,to->io" %x, %dy
+          : (tensor<8x4xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+      %1 = colrow.neg %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+      %2 = colrow.add %dw, %0 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+      return %1, %2 : tensor<8x4xf32>, tensor<4x6xf32>
+    }
+    ```
+
+    After:
+
+    ```
+    %0 = colrow.einsum "ti,to->io" %x, %dy
+    %1 = colrow.add %dw, %0 {colrow.in_place = 0 : i64}
+    %2 = colrow.neg %x
+    ```
+  }];
+}
+
+def Outline : Pass<"colrow-outline", "::mlir::ModuleOp"> {
+  let summary = "makes one function of every repeated layer";
+  let description = [{
+    Finds sequences of operations that follow one another several times, equal but for names and for
+    the values that come from outside: the layers of a transformer, of its backward pass, of its
+    update. Each becomes a private function and the instances become calls of it. What differs,
+    parameters among it, is an argument. Needs localized IR.
+
+    The function has `colrow.instances`; a call has its number, `colrow.instance`, and the common
+    prefix of the instance's parameter names, `colrow.label`. Identifiers of dropout sites, which
+    differ too, are in the array `colrow.ids` of the call, and the dropout in the function has its
+    place there, `colrow.id_argument`. A result whose memory is that of an argument has the
+    attribute `colrow.in_place`.
+
+    Before `--colrow-outline=min-ops=2`:
+
+    ```mlir
+    func.func @evaluate(%x: tensor<8x4xf32>,
+        %w0: tensor<4x4xf32> {colrow.role = "parameter", colrow.name = "h.0.w"},
+        %w1: tensor<4x4xf32> {colrow.role = "parameter", colrow.name = "h.1.w"})
+        -> tensor<8x4xf32> {
+      %0 = colrow.einsum "ti,io->to" %x, %w0
+          : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+      %1 = colrow.tanh %0 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+      %2 = colrow.einsum "ti,io->to" %1, %w1
+          : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+      %3 = colrow.tanh %2 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+      return %3 : tensor<8x4xf32>
+    }
+    ```
+
+    After:
+
+    ```
+    %0 = call @layer_evaluate(%x, %w0) {colrow.instance = 0 : i64, colrow.label = "h.0"}
+    %1 = call @layer_evaluate(%0, %w1) {colrow.instance = 1 : i64, colrow.label = "h.1"}
+    return %1
+    func.func private @layer_evaluate(...
+    %2 = colrow.einsum "ti,io->to" %y, %w
+    %3 = colrow.tanh %2
+    return %3
+    ```
+  }];
+  let options = [
+    Option<"minOps", "min-ops", "int64_t", "6", "fewest operations that are worth a function">
+  ];
+}
+
+def PrintPlan : Pass<"colrow-print-plan", "::mlir::ModuleOp"> {
+  let summary = "prints steps and memory of every function (passes/lower/Plan.h)";
+  let description = [{
+    For people and tests: what the emitted program does, in order, and where every value is.
+
+    Before:
+
+    ```mlir
+    func.func @evaluate(%x: tensor<8x4xf32>, %w: tensor<4x4xf32>, %b: tensor<4xf32>)
+        -> (tensor<8x4xf32> {colrow.role = "output", colrow.name = "y"}) {
+      %0 = colrow.einsum "ti,io->to" %x, %w
+          : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+      %1 = colrow.add %0, %b : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+      %2 = colrow.tanh %1 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+      return %2 : tensor<8x4xf32>
+    }
+    ```
+
+    After, in front of the module, the sum is a variable of one loop, which overwrites the product:
+
+    ```
+    @evaluate
+    call einsum: output + 0
+    loop add tanh over [8, 4]: output + 0
+    bytes: scratch 0, activation 0, output 128, constant 0
+    ```
+  }];
+}
