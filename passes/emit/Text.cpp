@@ -86,8 +86,22 @@ std::string dimSlice(const DimSlice &slice) {
   return fmt::format("{{{}, {{{}}}}}", slice.size, cuts);
 }
 
-std::string wrapped(unsigned indent, const std::string &text) {
-  constexpr size_t columns = 100;
+/// Where a line's comment begins, outside strings; npos without one.
+static size_t commentBegin(const std::string &text) {
+  bool inString = false;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\'))
+      inString = !inString;
+    if (!inString && text[i] == '/' && text[i + 1] == '/')
+      return i;
+  }
+  return std::string::npos;
+}
+
+static constexpr size_t columns = 100;
+
+/// Code without comments, broken behind operators and commas.
+static std::string wrappedCode(unsigned indent, const std::string &text) {
   std::string result, line(indent, ' ');
   size_t begin = 0;
   bool inString = false;
@@ -111,6 +125,18 @@ std::string wrapped(unsigned indent, const std::string &text) {
   }
   append(text.substr(begin));
   return result + line + "\n";
+}
+
+std::string wrapped(unsigned indent, const std::string &text) {
+  size_t begin = commentBegin(text);
+  if (begin == std::string::npos)
+    return wrappedCode(indent, text);
+  // A comment is one line, which ends with it: where both do not fit it stands above the code.
+  std::string margin(indent, ' ');
+  if (begin == 0 || indent + text.size() <= columns)
+    return margin + text + "\n";
+  return margin + text.substr(begin) + "\n" +
+         wrappedCode(indent, StringRef(text).take_front(begin).rtrim(' ').str());
 }
 
 } // namespace colrow

@@ -117,8 +117,9 @@ std::vector<Distance> compareWithReference(const TrainingRun &run, const Safeten
     bool known = reference.has(tensor);
     table.push_back({quantity, name, known ? distance(reference.read(tensor)) : 0, limit, known});
   };
-  for (const auto &[name, value] : run.outputs)
-    add("output", name, name, [&](const Values &r) { return relative(value.toFloats(), r); });
+  for (const auto &output : run.outputs)
+    add("output", output.first, output.first,
+        [&](const Values &r) { return relative(output.second.toFloats(), r); });
   add("loss", "", "loss", [&](const Values &r) { return worst({run.losses.at(0)}, r); });
   // A run of fewer steps is held against the first of the reference's; its final values are not.
   size_t steps = run.losses.size();

@@ -67,7 +67,7 @@ Tensor shiftLeft(const Tensor &labels) {
 
 class Interpretation {
 public:
-  Interpretation(Model &model, int64_t ranks) : model(model) {
+  Interpretation(Model &model, int64_t ranks) {
     program = model.compile(ranks, buildReferencePipeline);
     auto step = program->lookupSymbol<func::FuncOp>("forward_backward");
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
@@ -159,7 +159,6 @@ private:
     return output.value;
   }
 
-  Model &model;
   OwningOpRef<ModuleOp> program;
   Tensors state; ///< parameters, moments, zero gradients, the batch
   std::map<std::string, std::vector<int64_t>> valid;

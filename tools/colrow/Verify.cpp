@@ -174,6 +174,7 @@ bool verify(VerifyOptions &options) {
         tables.push_back({fmt::format("tp={}", options.ranks[0]),
                           compareRuns(run, first, gridLimit)});
       report.add(program, options.ranks[i], tables);
+      std::fflush(stdout); // in step with what is said about compiling, in a pipe too
       if (i == 0)
         first = std::move(run);
     }
