@@ -80,7 +80,8 @@ std::string RepeatFinder::label(size_t begin, size_t end) const {
       auto argument = dyn_cast<BlockArgument>(operand);
       auto function =
           argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-      if (!function || getRole(function, argument.getArgNumber()) == "input")
+      if (!function || getRole(function, argument.getArgNumber()) == "input" ||
+          getName(function, argument.getArgNumber()).empty())
         continue;
       SmallVector<StringRef> parts;
       getName(function, argument.getArgNumber()).split(parts, '.');
