@@ -130,8 +130,15 @@ std::string cachedTrainer(Model &model, int64_t ranks) {
                 "': " + code.message());
   std::fprintf(stderr, "compiling '%s' for tp=%ld ...\n", model.options().model.c_str(),
                static_cast<long>(ranks));
-  writeTrainer(model, ranks, beside.string());
-  buildTrainer(beside.string());
+  try {
+    writeTrainer(model, ranks, beside.string());
+    buildTrainer(beside.string());
+  } catch (...) {
+    fs::remove_all(beside, code);
+    throw;
+  }
+  // CMake's own files name the folder they were made in; without them it can be built anew.
+  fs::remove_all(beside / "build", code);
   fs::rename(beside, folder, code);
   if (code && !fs::exists(folder / "trainer"))
     throw Error("cannot rename '" + beside.string() + "': " + code.message());
