@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace colrow {
 
-void buildShardedPipeline(OpPassManager &passes, const PipelineOptions &options) {
+void buildForwardPipeline(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createWidenConstants());
   passes.addPass(createObjective({options.objective}));
   if (options.raise == "none")
@@ -28,6 +28,10 @@ void buildShardedPipeline(OpPassManager &passes, const PipelineOptions &options)
     passes.addPass(createSetGrid(grid));
     passes.addPass(createShard());
   }
+}
+
+void buildShardedPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  buildForwardPipeline(passes, options);
   passes.addPass(createDifferentiate());
   passes.addPass(createOptimizer());
   // One f for each value, one constant for each splat.
@@ -51,6 +55,9 @@ void buildTrainerPipeline(OpPassManager &passes, const PipelineOptions &options)
 }
 
 void registerColrowPipelines() {
+  PassPipelineRegistration<PipelineOptions>("colrow-to-forward",
+                                            "an imported model to its sharded forward program",
+                                            buildForwardPipeline);
   PassPipelineRegistration<PipelineOptions>(
       "colrow-to-sharded", "an imported model to its sharded, differentiated program",
       buildShardedPipeline);

@@ -20,8 +20,10 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                             llvm::cl::init("all")};
 };
 
-/// As imported to global IR with layouts and the four functions: raise, objective, shard,
-/// differentiate, optimizer.
+/// As imported to the forward program, global IR with layouts: raise, objective, shard.
+void buildForwardPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
+
+/// The same with the four functions: differentiate, optimizer.
 void buildShardedPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 
 /// All of that to one rank's program, ready for the interpreter: big operations decomposed.
@@ -31,7 +33,8 @@ void buildReferencePipeline(mlir::OpPassManager &passes, const PipelineOptions &
 /// in place, every repeated layer is one function.
 void buildTrainerPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 
-/// Names them for colrow-opt: --colrow-to-sharded, --colrow-to-reference, --colrow-to-trainer.
+/// Names them for colrow-opt: --colrow-to-forward, --colrow-to-sharded, --colrow-to-reference,
+/// --colrow-to-trainer.
 void registerColrowPipelines();
 
 } // namespace colrow

@@ -17,36 +17,48 @@ namespace colrow {
 // Binding symbols
 //===----------------------------------------------------------------------===//
 
-/// Binds what one of the two options means: the symbol of this name, or else the one at `dim` of
-/// the first input that has a symbol there. A size in the file must agree.
+/// What one of the two options means: the symbol of this name, or else the one at `dim` of the
+/// first input that has a symbol there, or else the size that an input has there (0: none has).
+static std::pair<std::string, int64_t> findDimension(const OnnxModel &model, const char *name,
+                                                     size_t dim) {
+  std::vector<std::string> symbols = model.symbols();
+  if (llvm::is_contained(symbols, name))
+    return {name, 0};
+  int64_t fixed = 0;
+  for (const GraphInput &input : model.inputs()) {
+    if (input.dims.size() <= dim || (dim > 0 && input.dims.size() != 2))
+      continue;
+    if (!input.dims[dim].symbol.empty())
+      return {input.dims[dim].symbol, 0};
+    if (fixed == 0)
+      fixed = input.dims[dim].size;
+  }
+  return {"", fixed};
+}
+
+std::string symbolOfBatch(const OnnxModel &model) {
+  return findDimension(model, "batch", 0).first;
+}
+
+std::string symbolOfSequence(const OnnxModel &model) {
+  return findDimension(model, "sequence", 1).first;
+}
+
+/// Binds the symbol of an option, if it was given. A size in the file must agree.
 static void bindOption(const OnnxModel &model, std::optional<int64_t> size, const char *name,
                        size_t dim, std::map<std::string, int64_t> &bindings) {
   if (!size)
     return;
-  std::vector<std::string> symbols = model.symbols();
-  std::string symbol = name;
-  if (!llvm::is_contained(symbols, symbol)) {
-    symbol.clear();
-    int64_t fixed = 0;
-    for (const GraphInput &input : model.inputs()) {
-      if (input.dims.size() <= dim || (dim > 0 && input.dims.size() != 2))
-        continue;
-      if (symbol.empty())
-        symbol = input.dims[dim].symbol;
-      if (fixed == 0)
-        fixed = input.dims[dim].size;
-    }
-    if (symbol.empty() && fixed == *size)
-      return;
-    if (symbol.empty() && fixed != 0)
-      throw Error(
-          fmt::format("{}: --{} {} does not fit the model, which was exported with {}; leave "
-                      "the option out or export with dynamic shapes",
-                      model.path().string(), name, *size, fixed));
-    if (symbol.empty())
-      throw Error(fmt::format("{}: --{} names a dimension that no input has; leave it out",
-                              model.path().string(), name));
-  }
+  auto [symbol, fixed] = findDimension(model, name, dim);
+  if (symbol.empty() && fixed == *size)
+    return;
+  if (symbol.empty() && fixed != 0)
+    throw Error(fmt::format("{}: --{} {} does not fit the model, which was exported with {}; leave "
+                            "the option out or export with dynamic shapes",
+                            model.path().string(), name, *size, fixed));
+  if (symbol.empty())
+    throw Error(fmt::format("{}: --{} names a dimension that no input has; leave it out",
+                            model.path().string(), name));
   auto [it, isNew] = bindings.try_emplace(symbol, *size);
   if (!isNew && it->second != *size)
     throw Error(fmt::format("--{} {} and --bind {}={} are two sizes of one dimension; give one",

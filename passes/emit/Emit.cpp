@@ -26,6 +26,16 @@ FailureOr<ProgramFiles> emitProgram(ModuleOp module) {
                       emitManifest(module, *model, *plan)};
 }
 
+FailureOr<std::string> emitManifest(ModuleOp module) {
+  FailureOr<ProgramModel> model = ProgramModel::create(module);
+  if (failed(model))
+    return failure();
+  FailureOr<ProgramPlan> plan = ProgramPlan::create(module);
+  if (failed(plan))
+    return failure();
+  return emitManifest(module, *model, *plan);
+}
+
 namespace {
 
 struct EmitCpp : impl::EmitCppBase<EmitCpp> {

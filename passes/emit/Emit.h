@@ -26,4 +26,7 @@ struct ProgramFiles {
 /// Emits an error at an operation that has no kernel.
 mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module);
 
+/// The manifest alone: what the program is, without its text.
+mlir::FailureOr<std::string> emitManifest(mlir::ModuleOp module);
+
 } // namespace colrow

@@ -52,11 +52,23 @@ public:
 private:
   ordered_json parameters() {
     ordered_json list = ordered_json::array();
-    for (auto [info, type] : llvm::zip(model.info.parameters, model.parameterTypes)) {
+    for (auto [info, type, attributes] :
+         llvm::zip(model.info.parameters, model.parameterTypes, model.parameterAttributes)) {
       ordered_json parameter;
       parameter["name"] = info.name;
+      parameter["onnx"] = ordered_json::array();
+      if (auto names = attributes.getAs<ArrayAttr>("colrow.onnx"))
+        for (Attribute name : names)
+          parameter["onnx"].push_back(cast<StringAttr>(name).str());
       parameter["shape"] = info.valid;
+      parameter["transposed"] = info.transposed;
       parameter["layout"] = layoutText(type);
+      auto text = [&, each = attributes](StringRef name, const char *unsharded) {
+        auto said = each.getAs<StringAttr>(name);
+        return said ? said.str() : std::string(unsharded);
+      };
+      parameter["rule"] = text("colrow.rule", "whole");
+      parameter["because"] = text("colrow.because", "there is one rank");
       parameter["bytes_per_rank"] = tensorBytes(getLocalType(type, grid));
       parameter["tied_to"] = info.aliases;
       list.push_back(parameter);
@@ -114,6 +126,18 @@ private:
       }
   }
 
+  static std::string reasonOf(Operation *op) {
+    std::string name = getUserName(op->getOperand(0), "a value");
+    auto from = cast<RankedTensorType>(op->getAttrOfType<TypeAttr>("from").getValue());
+    if (isa<CommAllReduceOp>(op))
+      return fmt::format("'{}' is a {} of the ranks' parts", name,
+                         llvm::any_of(getLayout(from).getStates(),
+                                      [](const AxisState &state) { return state.isPartialMax(); })
+                             ? "maximum"
+                             : "sum");
+    return fmt::format("'{}' is {} on the ranks", name, layoutText(from));
+  }
+
   void addCollective(Operation *op, StringRef phase, const ordered_json &layer,
                      ordered_json &list) {
     auto axes = op->getAttrOfType<ArrayAttr>("axes");
@@ -122,9 +146,7 @@ private:
       kind.consume_front("comm.");
       Value value = isa<CommAllGatherOp>(op) ? op->getResult(0) : op->getOperand(0);
       add(list, op, kind, axes, tensorBytes(value.getType()), phase, layer,
-          fmt::format("'{}' is {} on the ranks", getUserName(op->getOperand(0), "a value"),
-                      layoutText(cast<RankedTensorType>(
-                          op->getAttrOfType<TypeAttr>("from").getValue()))));
+          reasonOf(op));
       return;
     }
     // Losses over a cut vocabulary: the largest logit of a token, then the sum of exponentials and

@@ -165,6 +165,7 @@ FailureOr<ProgramModel> ProgramModel::create(ModuleOp module) {
         info.parameters.push_back(parameterInfo(function, i, grid));
         model.parameterTypes.push_back(
             globalType(function.getArgAttrDict(i), function.getArgumentTypes()[i]));
+        model.parameterAttributes.push_back(function.getArgAttrDict(i));
       }
     if (failed(addInputs(function, model)))
       return failure();

@@ -12,6 +12,7 @@ struct ProgramModel {
   ProgramInfo info;
   ProgramNumbers numbers;
   std::vector<mlir::RankedTensorType> parameterTypes; ///< global, with layouts
+  std::vector<mlir::DictionaryAttr> parameterAttributes; ///< of the functions' arguments
   std::vector<mlir::RankedTensorType> outputTypes;
 
   static mlir::FailureOr<ProgramModel> create(mlir::ModuleOp module);

@@ -81,7 +81,11 @@ private:
           axes.push_back(state.axis);
           type = withState(type, AxisState::invariant(state.axis));
         }
-    return axes.empty() ? sum : Value(b.create<GOp>(type, sum, b.getArrayAttr(axes)));
+    if (axes.empty())
+      return sum;
+    auto g = b.create<GOp>(type, sum, b.getArrayAttr(axes));
+    g->setAttr("colrow.because", b.getStringAttr("squares of cut gradients, for the global norm"));
+    return g;
   }
 
   Value takeScalars(int64_t start, int64_t limit) {

@@ -70,9 +70,18 @@ Model::Model(const ModelOptions &options)
     : chosen(options), context(MLIRContext::Threading::DISABLED),
       onnx(OnnxModel::load(options.model)), table(sortParameters(onnx, options.parameters)) {
   ImportOptions import;
-  import.batch = options.batch;
-  import.sequence = options.sequence;
   import.bindings = parseBindings(options.bindings);
+  auto assume = [&](const char *option, std::optional<int64_t> &size,
+                    std::optional<int64_t> defaultSize, const std::string &symbol) {
+    if (size || !defaultSize || symbol.empty() || import.bindings.count(symbol))
+      return;
+    size = defaultSize;
+    assumedSizes.push_back(option);
+  };
+  assume("--batch", chosen.batch, options.defaultBatch, symbolOfBatch(onnx));
+  assume("--sequence", chosen.sequence, options.defaultSequence, symbolOfSequence(onnx));
+  import.batch = chosen.batch;
+  import.sequence = chosen.sequence;
   import.parameters = options.parameters;
   Diagnostics diagnostics(context, options.remarks);
   auto result = importOnnx(context, onnx, table, import);
@@ -108,6 +117,15 @@ ProgramFiles Model::emit(int64_t ranks) {
   if (failed(files))
     diagnostics.raise("'" + chosen.model + "' could not be emitted");
   return *files;
+}
+
+std::string Model::manifest(int64_t ranks) {
+  OwningOpRef<ModuleOp> program = compile(ranks, buildTrainerPipeline);
+  Diagnostics diagnostics(context, chosen.remarks);
+  FailureOr<std::string> manifest = emitManifest(*program);
+  if (failed(manifest))
+    diagnostics.raise("'" + chosen.model + "' could not be emitted");
+  return *manifest;
 }
 
 } // namespace colrow

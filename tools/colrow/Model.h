@@ -21,6 +21,8 @@ namespace colrow {
 struct ModelOptions {
   std::string model;
   std::optional<int64_t> batch, sequence;
+  /// Where neither command line nor file say a size; without them that is an error.
+  std::optional<int64_t> defaultBatch, defaultSequence;
   std::vector<std::string> bindings; ///< NAME=SIZE
   ParameterOptions parameters;
   std::string objective = "auto", raise = "all";
@@ -39,6 +41,8 @@ public:
   const OnnxModel &file() const { return onnx; }
   const ParameterTable &parameters() const { return table; }
   const ModelOptions &options() const { return chosen; }
+  /// Which of --batch and --sequence have their default.
+  const std::vector<std::string> &assumed() const { return assumedSizes; }
 
   /// The module as imported.
   mlir::ModuleOp imported() { return *module; }
@@ -51,8 +55,12 @@ public:
   /// The source of a trainer for tp = `ranks`. Throws Error.
   ProgramFiles emit(int64_t ranks);
 
+  /// Its manifest.json alone. Throws Error.
+  std::string manifest(int64_t ranks);
+
 private:
   ModelOptions chosen;
+  std::vector<std::string> assumedSizes;
   mlir::MLIRContext context;
   OnnxModel onnx;
   ParameterTable table;
