@@ -1,52 +1,13 @@
-//===- Options.cpp - the trainer's command line ----------------------------===//
+//===- Options.cpp - the options of a trainer's subcommands ----------------===//
 
 #include "Options.h"
 #include "Format.h"
-#include "Replay.h"
-#include "Trainer.h"
-#include "colrow/Error.h"
-#include "colrow/Rank.h"
-#include "colrow/Version.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <new>
-#include <ostream>
-#include <thread>
 
 namespace colrow {
 namespace {
-
-const char *mainExamples = R"(Examples:
-  trainer train --data text.txt --steps 200 --init --out run
-  trainer train --help
-  trainer replay --batches reference.safetensors --steps 20 --out result.safetensors)";
-
-const char *trainExamples = R"(Examples:
-  from scratch, on the bytes of a text file:
-    trainer train --data shakespeare.txt --steps 500 --init --out run
-  from given weights, on llm.c tokens, 4 microbatches a step:
-    trainer train --data train.bin --eval-data val.bin --weights model.safetensors \
-        --steps 1000 --lr 3e-4 --warmup 100 --accumulate 4 --save-every 200 --out run
-
-The run folder receives config.json, metrics.jsonl (one line for each step),
-step-N.safetensors at every save and final.safetensors at the end. Weights are under
-the names torch has for them: model.load_state_dict(load_file("final.safetensors")).
-Text is read as bytes; a file named *.bin as tokens, with llm.c's header or raw uint16.
-The order of the data is a function of seed and step, the same at every number of ranks.)";
-
-const char *replayExamples = R"(Examples:
-  trainer replay --batches reference.safetensors --steps 20 --out result.safetensors
-  trainer replay --batches reference.safetensors --steps 20 --accumulate 2 --lr 1e-4 \
-      --weights torch.safetensors --out result.safetensors
-
-The batches are tensors batch.<input> [count, ...] under the model's input names, labels
-as PyTorch has them (not shifted, -100 is ignored). Step s trains on batch s mod count at
-a constant learning rate, without dropout. The result holds loss and the model's outputs
-of batch 0 before training; losses, grad_norm, grad_norms; grad.<parameter> of the first
-step before clipping; final.<parameter>.)";
 
 const CLI::Validator positive(
     [](const std::string &text) {
@@ -70,19 +31,18 @@ const CLI::Validator belowOne(
     },
     "");
 
-/// The options of both subcommands. `init` receives --init.
-void addCommonOptions(CLI::App &command, CommonOptions &options, bool &init) {
+void addCommonOptions(CLI::App &command, CommonOptions &options) {
   Hyperparameters &hyper = options.hyperparameters;
   command.add_option("--steps", options.steps, "Number of optimizer steps")
       ->required()
       ->check(positive);
   command.add_option("--out", options.out, "Where the results go")->required();
   CLI::Option *initOption = command.add_flag(
-      "--init", init, "Start from scratch, by the initialisation rule of each parameter");
+      "--init", options.init, "Start from scratch, by the initialisation rule of each parameter");
   command
       .add_option("--weights", options.weights,
-                  "Start from this safetensors file, under torch's names (default: "
-                  "weights.safetensors beside this program, if there is one)")
+                  "Start from this safetensors file, under torch's names (default: what the model "
+                  "came with, weights.safetensors beside the trainer)")
       ->excludes(initOption);
   command.add_option("--seed", options.seed, "Seed of all randomness")->capture_default_str();
   command.add_option("--lr", hyper.learningRate, "Learning rate (its peak)")
@@ -127,23 +87,28 @@ void addCommonOptions(CLI::App &command, CommonOptions &options, bool &init) {
       ->capture_default_str();
 }
 
-void addTrainOptions(CLI::App &command, TrainOptions &options,
-                     std::optional<double> &minLearningRate) {
+} // namespace
+
+void addTrainOptions(CLI::App &command, TrainOptions &options) {
   command.add_option("--data", options.data, "Training data: text, or tokens in a .bin file")
       ->required();
   command.add_option("--eval-data", options.evalData, "Data for evaluation");
+  static const std::map<std::string, DataFormat> formats = {{"auto", DataFormat::automatic},
+                                                            {"text", DataFormat::text},
+                                                            {"uint16", DataFormat::uint16},
+                                                            {"uint32", DataFormat::uint32}};
+  // Not a transformer: the option keeps the user's word, which can be passed on.
   command
-      .add_option("--data-dtype", options.format,
-                  "How data files hold tokens: auto, text, uint16, uint32")
-      ->transform(CLI::Transformer(
-          std::map<std::string, DataFormat>{{"auto", DataFormat::automatic},
-                                            {"text", DataFormat::text},
-                                            {"uint16", DataFormat::uint16},
-                                            {"uint32", DataFormat::uint32}},
-          CLI::ignore_case))
+      .add_option_function<std::string>(
+          "--data-dtype",
+          [&options](const std::string &name) { options.format = formats.at(name); },
+          "How data files hold tokens: auto, text, uint16, uint32")
+      ->check([](const std::string &name) {
+        return formats.count(name) ? "" : "must be auto, text, uint16 or uint32";
+      })
       ->type_name("TYPE")
       ->default_str("auto");
-  command.add_option("--min-lr", minLearningRate,
+  command.add_option("--min-lr", options.minLearningRate,
                      "Learning rate at the end of the cosine (default: a tenth of --lr)")
       ->check(notNegative);
   command.add_option("--warmup", options.warmup, "Steps of linear warm-up")
@@ -165,95 +130,26 @@ void addTrainOptions(CLI::App &command, TrainOptions &options,
       ->capture_default_str();
   command.add_option("--ignore-token", options.ignoreToken,
                      "Labels equal to this token do not count in the loss");
+  addCommonOptions(command, options);
+  command.callback([&options] {
+    const Hyperparameters &hyper = options.hyperparameters;
+    if (options.minLearningRate.value_or(0) > hyper.learningRate)
+      throw CLI::ValidationError("--min-lr is above --lr");
+    if (options.warmup > options.steps)
+      throw CLI::ValidationError("--warmup is longer than --steps");
+  });
 }
 
-/// The file of the initial weights (empty: from scratch), or an Error that says what to give.
-std::string chooseWeights(const CommonOptions &options, bool init, const std::string &folder,
-                          const ProgramInfo &info) {
-  if (init || !options.weights.empty())
-    return options.weights;
-  std::string beside = (std::filesystem::path(folder) / "weights.safetensors").string();
-  if (std::filesystem::exists(beside))
-    return beside;
-  throw Error(fmt::format("this trainer of '{}' came without weights; give --weights FILE, or "
-                          "--init to start from scratch",
-                          info.model));
+void addReplayOptions(CLI::App &command, ReplayOptions &options) {
+  command.add_option("--batches", options.batches, "Safetensors file of the batches")->required();
+  addCommonOptions(command, options);
 }
 
-std::string gridText(const std::vector<GridAxis> &grid) {
-  std::string text;
-  for (const GridAxis &axis : grid)
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis.name, axis.size);
-  return text.empty() ? "one rank" : text;
-}
-
-} // namespace
-
-int trainerMain(const std::vector<std::string> &arguments, const std::string &folder,
-                const GeneratedProgram &generated, const Console &console) {
-  const ProgramInfo &info = generated.info;
-  CLI::App app(fmt::format("Trains {} ({}; microbatches of {} x {}).", info.model,
-                           gridText(info.grid), info.batch, info.sequence),
-               "trainer");
-  app.set_version_flag("--version",
-                       fmt::format("trainer of {}, colrow {}", info.model, versionText));
-  app.footer(mainExamples);
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(36);
-
-  TrainOptions train;
-  ReplayOptions replay;
-  bool trainInit = false, replayInit = false;
-  std::optional<double> minLearningRate;
-  train.threads = replay.threads = std::max(
-      1, int(int64_t(std::thread::hardware_concurrency()) / gridSize(info.grid)));
-  CLI::App *trainCommand = app.add_subcommand("train", "Train on a file of tokens");
-  trainCommand->footer(trainExamples);
-  addTrainOptions(*trainCommand, train, minLearningRate);
-  addCommonOptions(*trainCommand, train, trainInit);
-  CLI::App *replayCommand =
-      app.add_subcommand("replay", "Train on given batches and write every number down");
-  replayCommand->footer(replayExamples);
-  replayCommand->add_option("--batches", replay.batches, "Safetensors file of the batches")
-      ->required();
-  addCommonOptions(*replayCommand, replay, replayInit);
-
-  auto failUsage = [&](std::string what) {
-    if (what.compare(0, 2, "A ") == 0)
-      what[0] = 'a'; // the only capital that CLI11 begins with
-    console.err << "error: " << what << "; see --help\n";
-    return 2;
-  };
-  try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::Success &request) { // --help or --version
-    return app.exit(request, console.out, console.err);
-  } catch (const CLI::ParseError &error) {
-    return failUsage(error.what());
-  }
-  train.minLearningRate = minLearningRate.value_or(train.hyperparameters.learningRate / 10);
-  if (trainCommand->parsed()) {
-    if (train.minLearningRate > train.hyperparameters.learningRate)
-      return failUsage("--min-lr is above --lr");
-    if (train.warmup > train.steps)
-      return failUsage("--warmup is longer than --steps");
-  }
-  try {
-    if (trainCommand->parsed()) {
-      train.weights = chooseWeights(train, trainInit, folder, info);
-      runTraining(generated, train, console);
-    } else {
-      replay.weights = chooseWeights(replay, replayInit, folder, info);
-      runReplay(generated, replay, console);
-    }
-  } catch (const std::bad_alloc &) {
-    console.err << "error: out of memory\n";
-    return 1;
-  } catch (const std::exception &error) {
-    console.err << "error: " << error.what() << "\n";
-    return 1;
-  }
-  return 0;
+std::string usageMessage(const CLI::ParseError &error) {
+  std::string what = error.what();
+  if (what.compare(0, 2, "A ") == 0)
+    what[0] = 'a'; // the only capital that CLI11 begins with
+  return "error: " + what + "; see --help";
 }
 
 } // namespace colrow

@@ -1,4 +1,4 @@
-//===- Options.h - what the trainer's command line says --------------------===//
+//===- Options.h - what a trainer's command line says ----------------------===//
 #pragma once
 
 #include "DataSource.h"
@@ -10,6 +10,11 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+class ParseError;
+} // namespace CLI
 
 namespace colrow {
 
@@ -29,7 +34,8 @@ struct Console {
 
 /// What both subcommands have.
 struct CommonOptions {
-  std::string weights; ///< file of the initial weights; empty: from scratch
+  bool init = false;   ///< from scratch
+  std::string weights; ///< file of the initial weights
   uint64_t seed = 0;
   Hyperparameters hyperparameters;
   int64_t accumulate = 1; ///< microbatches of a step
@@ -42,7 +48,7 @@ struct CommonOptions {
 struct TrainOptions : CommonOptions {
   std::string data, evalData;
   DataFormat format = DataFormat::automatic;
-  double minLearningRate = 1e-4;
+  std::optional<double> minLearningRate; ///< a tenth of the learning rate where not given
   int64_t warmup = 0;
   int64_t saveEvery = 0, logEvery = 10, evalEvery = 0, evalBatches = 20;
   std::optional<int64_t> ignoreToken;
@@ -51,6 +57,14 @@ struct TrainOptions : CommonOptions {
 struct ReplayOptions : CommonOptions {
   std::string batches;
 };
+
+/// Add the options of `trainer train` and `trainer replay`. The first are those of `colrow train` too,
+/// which is how it tells a wrong one before it compiles.
+void addTrainOptions(CLI::App &command, TrainOptions &options);
+void addReplayOptions(CLI::App &command, ReplayOptions &options);
+
+/// The line "error: ..." for a wrong command line.
+std::string usageMessage(const CLI::ParseError &error);
 
 /// The whole program: reads the command line (`arguments` without the program's name), runs the
 /// subcommand and returns the exit code: 0 done, 1 bad input or failed, 2 wrong usage. `folder` is

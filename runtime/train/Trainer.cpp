@@ -4,6 +4,7 @@
 #include "Batch.h"
 #include "Checkpoint.h"
 #include "Format.h"
+#include "Interrupt.h"
 #include "Progress.h"
 #include "colrow/Error.h"
 #include "colrow/ThreadRanks.h"
@@ -33,8 +34,9 @@ struct Run {
         order((requireOneBatch(data, info().batch, info().sequence),
                rowCount(data.size(), info().sequence)),
               options.seed),
-        schedule{options.hyperparameters.learningRate, options.minLearningRate, options.warmup,
-                 options.steps} {
+        schedule{options.hyperparameters.learningRate,
+                 options.minLearningRate.value_or(options.hyperparameters.learningRate / 10),
+                 options.warmup, options.steps} {
     if (!options.evalData.empty()) {
       evalData = std::make_unique<TokenFile>(options.evalData, options.format, inputs.limit());
       requireOneBatch(*evalData, info().batch, info().sequence);
@@ -72,7 +74,7 @@ void writeConfiguration(const Run &run) {
       {"seed", options.seed},
       {"steps", options.steps},
       {"lr", hyper.learningRate},
-      {"min_lr", options.minLearningRate},
+      {"min_lr", run.schedule.floor},
       {"warmup", options.warmup},
       {"betas", {hyper.beta1, hyper.beta2}},
       {"eps", hyper.epsilon},
@@ -97,7 +99,9 @@ private:
   double trainStep(StepScalars &scalars);
   double evaluate();
   void save(const std::string &name, int64_t step);
+  void endIfInterrupted(int64_t step) const;
   [[noreturn]] void failNotANumber(const char *what, double value, int64_t step) const;
+  std::string lastCheckpointText() const;
 
   const Run &run;
   const ProgramInfo &info;
@@ -115,6 +119,7 @@ void RankTrainer::train() {
     initializeWeights(options.seed, info, rank, *program);
   for (int64_t step = 0; step < options.steps; ++step) {
     int64_t number = step + 1; // for people steps count from 1
+    endIfInterrupted(number);
     StepScalars scalars = stepScalars(options.hyperparameters, options.seed, step);
     scalars.learningRate = run.schedule.at(step);
     double loss = trainStep(scalars);
@@ -194,12 +199,27 @@ void RankTrainer::save(const std::string &name, int64_t step) {
   lastCheckpoint = run.file(name);
 }
 
+// The first rank that sees the signal ends the others too, at their next collective.
+void RankTrainer::endIfInterrupted(int64_t step) const {
+  if (int signal = InterruptGuard::received())
+    throw Interrupted(fmt::format("interrupted before step {} of {} ({})", step,
+                                  run.options.steps, lastCheckpointText()),
+                      signal);
+}
+
 void RankTrainer::failNotANumber(const char *what, double value, int64_t step) const {
-  throw Error(fmt::format("the {} is {} at step {}; try a smaller --lr or a longer --warmup ({})",
-                          what, std::isnan(value) ? "nan" : "infinite", step,
-                          lastCheckpoint.empty() ? "no checkpoint was written before"
-                                                 : "the last checkpoint is '" + lastCheckpoint +
-                                                       "'"));
+  // Nothing was updated before step 1: what is wrong then came with the weights.
+  throw Error(fmt::format("the {} is {} at step {}; {} ({})", what,
+                          std::isnan(value) ? "nan" : "infinite", step,
+                          step == 1 && run.weights
+                              ? "look for such numbers in '" + run.options.weights + "'"
+                              : "try a smaller --lr or a longer --warmup",
+                          lastCheckpointText()));
+}
+
+std::string RankTrainer::lastCheckpointText() const {
+  return lastCheckpoint.empty() ? "no checkpoint was written before"
+                                : "the last checkpoint is '" + lastCheckpoint + "'";
 }
 
 } // namespace
@@ -215,6 +235,7 @@ void runTraining(const GeneratedProgram &generated, const TrainOptions &options,
   progress.message(fmt::format("{} tokens ({}) in '{}': {} rows of {}", run.data.size(),
                                run.data.formatName(), options.data,
                                rowCount(run.data.size(), info.sequence), info.sequence));
+  InterruptGuard guard;
   ThreadRankOptions ranks;
   ranks.threadsPerRank = options.threads;
   ranks.waitLimit = options.waitLimit;

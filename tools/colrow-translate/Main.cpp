@@ -4,6 +4,7 @@
 #include "frontend/onnx/Import.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
+#include "tools/Checks.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <CLI/CLI.hpp>
@@ -26,8 +27,8 @@ int main(int argc, char **argv) {
   bool opTable = false, locations = false, remarks = false, elide = false;
   auto *import =
       app.add_option("--import-onnx", model, "print the IR of this model")->type_name("MODEL.onnx");
-  app.add_option("--batch", options.batch, "rows of a batch")->check(CLI::PositiveNumber);
-  app.add_option("--sequence", options.sequence, "tokens of a row")->check(CLI::PositiveNumber);
+  app.add_option("--batch", options.batch, "rows of a batch")->check(atLeastOne);
+  app.add_option("--sequence", options.sequence, "tokens of a row")->check(atLeastOne);
   app.add_option("--bind", bindings, "sizes of other symbols of the model")
       ->type_name("NAME=SIZE,...")
       ->delimiter(',');

@@ -1,17 +1,23 @@
 //===- Compile.cpp - colrow compile and colrow train ----------------------===//
 
 #include "tools/colrow/Compile.h"
+#include "colrow/Error.h"
+#include "colrow/Safetensors.h"
 #include "passes/emit/Folder.h"
+#include "tools/Checks.h"
 #include "tools/colrow/Trainer.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace colrow {
 
 static void addRanks(CLI::App &app, int64_t &ranks) {
   app.add_option("--tp", ranks, "ranks of tensor parallelism")
-      ->check(CLI::PositiveNumber)
+      ->check(atLeastOne)
       ->capture_default_str();
 }
 
@@ -33,33 +39,62 @@ void compile(CompileOptions &options) {
   writeTrainer(model, options.ranks, options.output);
   fmt::print("wrote '{}': src/step.cpp is the program of one rank, manifest.json what is in it\n",
              options.output);
+  if (!hasWeights(model))
+    fmt::print("the model came without weights: train with --weights FILE or --init\n");
   if (!options.build)
     return;
   buildTrainer(options.output);
   fmt::print("built; next: {}/trainer train --data FILE --steps 500 --out run\n", options.output);
 }
 
-void addTrain(CLI::App &app, TrainOptions &options) {
-  addModelOptions(app, options.model);
-  addRanks(app, options.ranks);
-  app.allow_extras();
-  app.footer("All other options are the trainer's own: --data, --eval-data, --steps, --seed, --lr, "
-             "--min-lr,\n--warmup, --betas, --eps, --weight-decay, --clip, --accumulate, --init, "
-             "--weights, --save-every,\n--out and more; '-- --help' lists them.\n"
-             "\nexamples:\n"
+void addTrain(CLI::App &app, TrainCommand &command) {
+  addModelOptions(app, command.model);
+  addRanks(app, command.ranks);
+  std::vector<const CLI::Option *> own;
+  for (const CLI::Option *option : app.get_options())
+    own.push_back(option);
+  addTrainOptions(app, command.training);
+  for (CLI::Option *option : app.get_options())
+    if (std::find(own.begin(), own.end(), option) == own.end()) {
+      option->group("Training");
+      command.passedOn.push_back(option);
+    }
+  app.footer("examples:\n"
              "  colrow train model.onnx --tp 2 --batch 8 --sequence 128 --data text.txt "
              "--steps 500 --out run\n"
-             "  colrow train model.onnx --batch 8 --sequence 128 -- --help");
+             "  colrow train model.onnx --batch 8 --sequence 128 --data train.bin --eval-data val.bin \\\n"
+             "      --init --lr 6e-4 --warmup 200 --steps 5000 --accumulate 4 --save-every 1000 "
+             "--out run\n"
+             "\nText is read as bytes; a file named *.bin as tokens, with llm.c's header or raw "
+             "uint16.\nThe run folder receives config.json, metrics.jsonl and "
+             "final.safetensors.");
 }
 
-int train(TrainOptions &options, const std::vector<std::string> &rest) {
-  Model model(options.model);
-  std::string folder = cachedTrainer(model, options.ranks);
+/// What is wrong with the files is told before minutes of compiling, as far as it can be known.
+static void checkFiles(const Model &model, const TrainOptions &training) {
+  for (const std::string &path : {training.data, training.evalData})
+    if (!path.empty())
+      TokenFile(path, training.format, /*limit=*/0);
+  if (!training.weights.empty())
+    SafetensorsFile file(training.weights);
+  else if (!training.init)
+    requireWeights(model);
+}
+
+void train(TrainCommand &command) {
+  Model model(command.model);
+  checkFiles(model, command.training);
   std::vector<std::string> arguments{"train"};
-  for (const std::string &argument : rest)
-    if (argument != "--")
-      arguments.push_back(argument);
-  return runTrainer(folder, arguments);
+  for (const CLI::Option *option : command.passedOn) {
+    if (option->count() == 0)
+      continue;
+    if (option->get_items_expected_max() == 0) // a flag
+      arguments.push_back(option->get_name());
+    else
+      arguments.push_back(fmt::format("{}={}", option->get_name(),
+                                      fmt::join(option->results(), ",")));
+  }
+  becomeTrainer(cachedTrainer(model, command.ranks), arguments);
 }
 
 } // namespace colrow

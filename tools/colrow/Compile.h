@@ -1,7 +1,12 @@
 //===- Compile.h - colrow compile and colrow train ------------------------===//
 #pragma once
 
+#include "runtime/train/Options.h"
 #include "tools/colrow/Model.h"
+
+namespace CLI {
+class Option;
+} // namespace CLI
 
 namespace colrow {
 
@@ -18,15 +23,17 @@ void addCompile(CLI::App &app, CompileOptions &options);
 /// Writes the trainer's folder and builds it. Throws Error.
 void compile(CompileOptions &options);
 
-struct TrainOptions {
+struct TrainCommand {
   ModelOptions model;
   int64_t ranks = 1;
+  TrainOptions training;
+  std::vector<const CLI::Option *> passedOn; ///< those that are the trainer's
 };
 
-/// Adds the options of the model; what it does not know goes to the trainer.
-void addTrain(CLI::App &app, TrainOptions &options);
+/// Adds the options of the model and of training.
+void addTrain(CLI::App &app, TrainCommand &command);
 
-/// Compiles if needed and runs the trainer's `train` with `rest`. Its exit code. Throws Error.
-int train(TrainOptions &options, const std::vector<std::string> &rest);
+/// Compiles if needed and becomes the trainer's `train`. Throws Error.
+[[noreturn]] void train(TrainCommand &command);
 
 } // namespace colrow

@@ -6,7 +6,10 @@
 #include "tools/colrow/Verify.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 using namespace colrow;
 
@@ -28,18 +31,26 @@ int main(int argc, char **argv) {
   CompileOptions compileOptions;
   CLI::App *compileCommand = app.add_subcommand("compile", "write a trainer's source and build it");
   addCompile(*compileCommand, compileOptions);
-  TrainOptions trainOptions;
+  TrainCommand training;
   CLI::App *trainCommand = app.add_subcommand("train", "train on a file of tokens");
-  addTrain(*trainCommand, trainOptions);
+  addTrain(*trainCommand, training);
   VerifyOptions verifyOptions;
   CLI::App *verifyCommand =
       app.add_subcommand("verify", "prove that tp=N trains this model as PyTorch does");
   addVerify(*verifyCommand, verifyOptions);
 
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  // Before options that are handed on people write '--'; here it separates nothing.
+  if (!arguments.empty() && arguments[0] == "train")
+    arguments.erase(std::remove(arguments.begin(), arguments.end(), "--"), arguments.end());
+  std::reverse(arguments.begin(), arguments.end()); // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(arguments);
+  } catch (const CLI::Success &request) { // --help or --version
+    return app.exit(request);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    std::fprintf(stderr, "%s\n", usageMessage(error).c_str());
+    return 2;
   }
   try {
     if (inspectCommand->parsed())
@@ -47,7 +58,7 @@ int main(int argc, char **argv) {
     if (compileCommand->parsed())
       return compile(compileOptions), 0;
     if (trainCommand->parsed())
-      return train(trainOptions, trainCommand->remaining());
+      train(training);
     if (verifyCommand->parsed())
       return verify(verifyOptions) ? 0 : 1;
   } catch (const std::exception &error) {

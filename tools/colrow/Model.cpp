@@ -4,6 +4,7 @@
 #include "colrow/Error.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
+#include "tools/Checks.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -14,8 +15,8 @@ namespace colrow {
 
 void addModelOptions(CLI::App &app, ModelOptions &options) {
   app.add_option("model", options.model, "the exported model")->required()->type_name("MODEL.onnx");
-  app.add_option("--batch", options.batch, "rows of a microbatch")->check(CLI::PositiveNumber);
-  app.add_option("--sequence", options.sequence, "tokens of a row")->check(CLI::PositiveNumber);
+  app.add_option("--batch", options.batch, "rows of a microbatch")->check(atLeastOne);
+  app.add_option("--sequence", options.sequence, "tokens of a row")->check(atLeastOne);
   app.add_option("--bind", options.bindings, "sizes of other symbols of the model")
       ->type_name("NAME=SIZE,...")
       ->delimiter(',');

@@ -13,8 +13,12 @@
 #include "llvm/Support/SHA256.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <system_error>
+#include <unistd.h>
 
 using namespace mlir;
 namespace fs = std::filesystem;
@@ -38,14 +42,30 @@ static std::vector<float> torchData(const OnnxModel &model, const Parameter &par
   return turned;
 }
 
-/// Whether the bytes of every parameter are at hand.
-static bool hasWeights(const Model &model) {
-  return llvm::all_of(model.parameters().parameters, [&](const Parameter &parameter) {
+/// The first parameter whose bytes are not at hand; null if there is none.
+static const Parameter *findAbsent(const Model &model) {
+  for (const Parameter &parameter : model.parameters().parameters) {
     if (parameter.restored())
-      return true;
+      continue;
     const TensorInfo *info = model.file().findInitializer(parameter.source);
-    return info && info->storage != Storage::Absent;
-  });
+    if (!info || info->storage == Storage::Absent)
+      return &parameter;
+  }
+  return nullptr;
+}
+
+bool hasWeights(const Model &model) { return !findAbsent(model); }
+
+void requireWeights(const Model &model) {
+  const Parameter *absent = findAbsent(model);
+  if (!absent)
+    return;
+  const TensorInfo *info = model.file().findInitializer(absent->source);
+  throw Error("'" + model.options().model + "' has no weights: the data of '" + absent->name +
+              "' is missing" +
+              (info && !info->file.empty() ? ", file '" + info->file.string() + "' does not exist"
+                                           : "") +
+              "; give --weights FILE, or --init to start from scratch");
 }
 
 static void writeWeights(const Model &model, const std::string &path) {
@@ -88,7 +108,7 @@ static std::string hashOf(Model &model, int64_t ranks) {
   }
   add(options.objective);
   add(options.raise);
-  // A compiler that was built anew may emit another program.
+  // A compiler or runtime that was built anew may make another program.
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
   std::vector<fs::path> files{options.model, self};
   for (const Parameter &parameter : model.parameters().parameters)
@@ -116,18 +136,34 @@ static fs::path cacheFolder() {
   return fs::path(home.str().str()) / ".cache" / "colrow";
 }
 
+static const char buildingInfix[] = ".building.";
+
+/// What builds that were killed have left: the process that the name ends in is gone.
+static void removeAbandoned(const fs::path &cache) {
+  std::error_code ignored;
+  for (const fs::directory_entry &entry : fs::directory_iterator(cache, ignored)) {
+    std::string name = entry.path().filename().string();
+    pid_t process = 0;
+    if (StringRef(name).contains(buildingInfix) &&
+        !StringRef(name).rsplit('.').second.getAsInteger(10, process) &&
+        ::kill(process, 0) != 0 && errno == ESRCH)
+      fs::remove_all(entry.path(), ignored);
+  }
+}
+
 std::string cachedTrainer(Model &model, int64_t ranks) {
   fs::path folder = cacheFolder() / hashOf(model, ranks);
   if (fs::exists(folder / "trainer"))
     return folder.string();
   // Built beside and renamed, so that a half-built one is never found.
   fs::path beside = folder;
-  beside += ".building." + std::to_string(llvm::sys::Process::getProcessId());
+  beside += buildingInfix + std::to_string(llvm::sys::Process::getProcessId());
   std::error_code code;
   fs::create_directories(beside.parent_path(), code);
   if (code)
     throw Error("cannot make the folder '" + beside.parent_path().string() +
                 "': " + code.message());
+  removeAbandoned(beside.parent_path());
   std::fprintf(stderr, "compiling '%s' for tp=%ld ...\n", model.options().model.c_str(),
                static_cast<long>(ranks));
   try {
@@ -145,23 +181,29 @@ std::string cachedTrainer(Model &model, int64_t ranks) {
   return folder.string();
 }
 
-static int execute(const std::string &folder, std::vector<std::string> arguments, bool quiet,
+void becomeTrainer(const std::string &folder, std::vector<std::string> arguments) {
+  std::string program = (fs::path(folder) / "trainer").string();
+  arguments.insert(arguments.begin(), program);
+  std::vector<char *> words;
+  for (std::string &argument : arguments)
+    words.push_back(argument.data());
+  words.push_back(nullptr);
+  ::execv(program.c_str(), words.data());
+  throw Error("cannot run '" + program + "': " + std::generic_category().message(errno));
+}
+
+/// Runs the trainer without its output; what it has to say against it goes to the file `errors`.
+static int execute(const std::string &folder, std::vector<std::string> arguments,
                    const std::string &errors) {
   std::string program = (fs::path(folder) / "trainer").string();
   arguments.insert(arguments.begin(), program);
   SmallVector<StringRef> words(arguments.begin(), arguments.end());
   std::string message;
-  std::optional<StringRef> redirects[] = {std::nullopt,
-                                          quiet ? std::optional<StringRef>("") : std::nullopt,
-                                          quiet ? std::optional<StringRef>(errors) : std::nullopt};
+  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(""), StringRef(errors)};
   int code = llvm::sys::ExecuteAndWait(program, words, std::nullopt, redirects, 0, 0, &message);
   if (code < 0)
     throw Error("cannot run '" + program + "': " + message);
   return code;
-}
-
-int runTrainer(const std::string &folder, const std::vector<std::string> &arguments) {
-  return execute(folder, arguments, false, "");
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,7 +250,7 @@ TrainingRun replayTraining(Model &model, int64_t ranks, const Batches &batches, 
                                      "--steps", std::to_string(steps)};
   if (!hasWeights(model))
     arguments.push_back("--init");
-  if (execute(folder, arguments, true, errors) != 0) {
+  if (execute(folder, arguments, errors) != 0) {
     auto text = llvm::MemoryBuffer::getFile(errors);
     StringRef what = text ? (*text)->getBuffer().trim() : StringRef("it ended without a word");
     what.consume_front("error: ");

@@ -2,18 +2,13 @@
 #pragma once
 
 #include "runtime/reference/Tensor.h"
+#include "runtime/train/Schedule.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
 namespace colrow {
-
-/// AdamW and clipping, as in PyTorch; the defaults are those of the reference runs.
-struct Hyperparameters {
-  double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0.01,
-         clipNorm = 1.0;
-};
 
 /// Batches by input name, [count, ...]; labels are not shifted.
 using Batches = std::map<std::string, reference::Tensor>;

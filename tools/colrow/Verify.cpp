@@ -3,6 +3,7 @@
 #include "tools/colrow/Verify.h"
 #include "colrow/Error.h"
 #include "dialect/Colrow.h"
+#include "tools/Checks.h"
 #include "tools/colrow/Compare.h"
 #include "tools/colrow/InterpretedRun.h"
 #include "tools/colrow/Trainer.h"
@@ -26,7 +27,7 @@ void addVerify(CLI::App &app, VerifyOptions &options) {
   addModelOptions(app, options.model);
   app.add_option("--tp", options.ranks, "tensor parallel sizes to try")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(atLeastOne)
       ->capture_default_str();
   app.add_option("--reference", options.reference,
                  "what PyTorch computed; reference64.safetensors beside it is used by --interpret; "
@@ -35,7 +36,7 @@ void addVerify(CLI::App &app, VerifyOptions &options) {
   app.add_flag("--interpret", options.interpret,
                "run the fp64 interpreter as well");
   app.add_option("--steps", options.steps, "training steps")
-      ->check(CLI::PositiveNumber)
+      ->check(atLeastOne)
       ->capture_default_str();
   app.add_option("--json", options.json, "write the table to a file")->type_name("FILE");
   app.footer("examples:\n"
