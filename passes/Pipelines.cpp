@@ -20,8 +20,6 @@ void buildForwardPipeline(OpPassManager &passes, const PipelineOptions &options)
   passes.addPass(createObjective({options.objective}));
   if (options.raise == "none")
     passes.addPass(createDecompose());
-  else
-    passes.addPass(createFuseLoss());
   if (!options.axes.empty()) {
     SetGridOptions grid;
     grid.axes = llvm::to_vector(options.axes);
@@ -32,6 +30,9 @@ void buildForwardPipeline(OpPassManager &passes, const PipelineOptions &options)
 
 void buildShardedPipeline(OpPassManager &passes, const PipelineOptions &options) {
   buildForwardPipeline(passes, options);
+  passes.addPass(createEvaluate());
+  if (options.raise != "none")
+    passes.addPass(createFuseLoss());
   passes.addPass(createDifferentiate());
   passes.addPass(createOptimizer());
   // One f for each value, one constant for each splat.

@@ -1,10 +1,9 @@
-//===- Differentiate.cpp - @main becomes @forward_backward and @evaluate --===//
+//===- Differentiate.cpp - @main becomes @forward_backward ----------------===//
 
+#include "passes/differentiate/Functions.h"
 #include "passes/differentiate/Passes.h"
 #include "passes/differentiate/ReverseMode.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Transforms/CSE.h"
 
 using namespace mlir;
 
@@ -13,50 +12,6 @@ namespace colrow {
 #include "passes/differentiate/Passes.h.inc"
 
 namespace {
-
-/// A result of a function with its attributes.
-struct Result {
-  Value value;
-  DictionaryAttr attributes;
-};
-
-void setResults(func::FuncOp function, ArrayRef<Result> results) {
-  Operation *terminator = function.getBody().front().getTerminator();
-  SmallVector<Value> values;
-  SmallVector<Attribute> attributes;
-  for (const Result &result : results) {
-    values.push_back(result.value);
-    attributes.push_back(result.attributes);
-  }
-  terminator->setOperands(values);
-  function.setType(FunctionType::get(function.getContext(),
-                                     function.getBody().front().getArgumentTypes(),
-                                     ValueRange(values).getTypes()));
-  function.setResAttrsAttr(ArrayAttr::get(function.getContext(), attributes));
-}
-
-Result getResult(func::FuncOp function, unsigned i) {
-  DictionaryAttr attributes = function.getResultAttrDict(i);
-  return {function.getBody().front().getTerminator()->getOperand(i),
-          attributes ? attributes : DictionaryAttr::get(function.getContext())};
-}
-
-void mergeEqualValues(func::FuncOp function) {
-  IRRewriter rewriter(function.getContext());
-  DominanceInfo dominance(function);
-  eliminateCommonSubExpressions(rewriter, dominance, function);
-}
-
-/// After differentiation stop_gradient means nothing; what nobody reads goes.
-void cleanUp(func::FuncOp function) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front()))) {
-    if (auto stop = dyn_cast<StopGradientOp>(op))
-      stop.getResult().replaceAllUsesWith(stop.getInput());
-    if (isOpTriviallyDead(&op))
-      op.erase();
-  }
-  mergeEqualValues(function);
-}
 
 struct Differentiate : impl::DifferentiateBase<Differentiate> {
   using DifferentiateBase::DifferentiateBase;
@@ -72,55 +27,9 @@ struct Differentiate : impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
     // One f for each value, so that its transpose is one all-reduce.
     mergeEqualValues(function);
-    func::FuncOp evaluate = function.clone();
-    getOperation().insert(std::next(function->getIterator()), evaluate);
-    evaluate.setName("evaluate");
     function.setName("forward_backward");
-    if (failed(buildEvaluate(evaluate, *loss)) || failed(buildGradients(function, *loss)))
+    if (failed(buildGradients(function, *loss)))
       return signalPassFailure();
-  }
-
-  FailureOr<unsigned> findLoss(func::FuncOp function) {
-    std::optional<unsigned> loss;
-    for (unsigned i = 0; i < function.getNumResults(); ++i) {
-      if (getResultRole(function, i) != "loss")
-        continue;
-      if (loss)
-        return function.emitError("@main has two results of role 'loss'");
-      auto type = cast<RankedTensorType>(function.getResultTypes()[i]);
-      if (type.getRank() != 0 || !isa<FloatType>(type.getElementType()))
-        return function.emitError("expects a scalar loss, got: ") << type;
-      loss = i;
-    }
-    if (!loss)
-      return function.emitError("@main has no result of role 'loss': add an objective first");
-    return *loss;
-  }
-
-  LogicalResult buildEvaluate(func::FuncOp function, unsigned loss) {
-    llvm::BitVector unused(function.getNumArguments());
-    for (BlockArgument argument : function.getArguments())
-      unused[argument.getArgNumber()] = argument.use_empty();
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
-      if (auto training = dyn_cast<EvaluationFormOpInterface>(op)) {
-        OpBuilderWithLayouts b(&op);
-        SmallVector<Value> values = training.evaluationForm(b);
-        op.replaceAllUsesWith(values);
-        op.erase();
-      }
-    SmallVector<Result> results{getResult(function, loss)};
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (i != loss)
-        results.push_back(getResult(function, i));
-    setResults(function, results);
-    cleanUp(function);
-    // What only training read (random numbers) is no longer an input.
-    llvm::BitVector erase(function.getNumArguments());
-    for (BlockArgument argument : function.getArguments())
-      erase[argument.getArgNumber()] =
-          argument.use_empty() && !unused[argument.getArgNumber()] &&
-          getRole(function, argument.getArgNumber()) == "input";
-    return function.eraseArguments(erase);
   }
 
   LogicalResult buildGradients(func::FuncOp function, unsigned loss) {

@@ -62,6 +62,13 @@ std::string ProgramMembers::exchange(ArrayAttr axes, RankedTensorType from, Rank
                 "slices between ranks");
 }
 
+static std::string axisNames(ArrayAttr axes) {
+  std::vector<std::string> names;
+  for (Attribute axis : axes)
+    names.push_back(cast<StringAttr>(axis).str());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 bool emitComm(FunctionEmitter &e, Operation *op) {
   if (op->getName().stripDialect().starts_with("comm.") == false)
     return false;
@@ -78,12 +85,11 @@ bool emitComm(FunctionEmitter &e, Operation *op) {
       std::string source = e.view(in);
       e.line(fmt::format("copy<{}>(ctx, {}, {});", type, source, e.view(out)));
     }
-    e.comment(fmt::format("g on {}: {}", e.members.communicator(axes),
-                          state.isPartialMax() ? "the maximum over the ranks"
-                                               : "the sum of the ranks' parts"));
-    e.line(fmt::format("{}.allReduce({}, {}{});", e.members.communicator(axes), e.pointer(out),
-                       cast<RankedTensorType>(out.getType()).getNumElements(),
-                       state.isPartialMax() ? ", ReduceOp::max" : ""));
+    std::string target = e.pointer(out);
+    e.line(fmt::format("{}.allReduce({}, {}{}); // g: {} over {}", e.members.communicator(axes),
+                       target, cast<RankedTensorType>(out.getType()).getNumElements(),
+                       state.isPartialMax() ? ", ReduceOp::max" : "",
+                       state.isPartialMax() ? "maximum" : "sum", axisNames(axes)));
     return true;
   }
   StringRef method = isa<CommAllGatherOp>(op)       ? "allGather"

@@ -1,6 +1,7 @@
 //===- FunctionEmitter.cpp - one function of the program as C++ -----------===//
 
 #include "passes/emit/FunctionEmitter.h"
+#include "passes/localize/GlobalTypes.h"
 
 using namespace mlir;
 
@@ -8,6 +9,17 @@ namespace colrow {
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+/// "[8, 512] tp = shard<1>": what this rank holds, and how where that is a part.
+static std::string describe(Value value) {
+  std::string text = "[" + listed(shapeOf(value)) + "]";
+  RankedTensorType global = getGlobalType(value);
+  if (LayoutAttr layout = global ? getLayout(global) : LayoutAttr())
+    for (const AxisState &state : layout.getStates())
+      if (state.isShard() || state.isPartial())
+        text += fmt::format(" {} = {}", state.axis.str(), state.str());
+  return text;
 }
 
 static StringRef labelOf(func::FuncOp function) {
@@ -18,57 +30,32 @@ static StringRef labelOf(func::FuncOp function) {
 FunctionEmitter::FunctionEmitter(const FunctionPlan &plan, const ProgramPlan &program,
                                  const ProgramNumbers &numbers, ProgramMembers &members)
     : plan(plan), members(members), names(labelOf(plan.function)), program(program),
-      numbers(numbers) {}
+      numbers(numbers) {
+  if (plan.outlined)
+    form = findCallForm(plan, program, numbers);
+}
+
+/// The operand that an operation overwrites with a result because of what it is, not because its
+/// memory happened to be free.
+static std::optional<Value> getOverwritten(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return {};
+  Operation *op = result.getOwner();
+  if (auto mark = op->getAttrOfType<IntegerAttr>(inPlaceAttrName))
+    return op->getOperand(mark.getInt());
+  if (isa<CommAllReduceOp>(op))
+    return op->getOperand(0);
+  return {};
+}
 
 //===----------------------------------------------------------------------===//
 // Memory as expressions
 //===----------------------------------------------------------------------===//
 
-/// The memory of an argument of one of the program's own functions.
-std::string FunctionEmitter::argumentExpression(unsigned argument) {
-  func::FuncOp function = plan.function;
-  StringRef role = getRole(function, argument), name = colrow::getName(function, argument);
-  if (role == "parameter")
-    return fmt::format("p({})", numbers.parameters.lookup(name));
-  if (role == "gradient")
-    return fmt::format("g({})", numbers.parameters.lookup(name));
-  if (role == "state") {
-    bool second = name.consume_back(".second");
-    if (!second)
-      name.consume_back(".first");
-    return fmt::format("{}({})", second ? "m2" : "m1", numbers.parameters.lookup(name));
-  }
-  if (name == "colrow.count")
-    return "&count";
-  if (name == "colrow.random")
-    return "random";
-  if (name == "colrow.scalars")
-    return "scalars";
-  return fmt::format("in<{}>({})", elementType(function.getArgument(argument)),
-                     numbers.inputs.lookup(name));
-}
-
 std::string FunctionEmitter::bufferExpression(const Buffer &buffer, Type type) {
-  StringRef segment;
-  switch (buffer.segment) {
-  case Segment::argument:
-    return argumentExpression(buffer.offset);
-  case Segment::result:
-    llvm_unreachable("results of outlined functions are parameters with names");
-  case Segment::constant:
-    segment = "constants";
-    break;
-  case Segment::output:
-    segment = "outputs";
-    break;
-  case Segment::activation:
-    segment = "activations";
-    break;
-  case Segment::scratch:
-    segment = "scratch";
-    break;
-  }
-  return fmt::format("{}.at<{}>({})", segment.str(), memoryType(type), buffer.offset);
+  MemoryName name = nameMemory(plan, buffer, numbers);
+  return name.text(std::to_string(name.number), type);
 }
 
 std::string FunctionEmitter::pointerExpression(Value value) {
@@ -96,10 +83,15 @@ std::string FunctionEmitter::pointer(Value value) {
     int64_t offset = plan.place(value).offset - plan.place(op->getOperand(0)).offset;
     return offset ? fmt::format("{} + {}", base, offset) : base;
   }
+  // So has what is written over an operand by what the operation is.
+  if (std::optional<Value> operand = getOverwritten(value))
+    if (plan.place(*operand).buffer == plan.place(value).buffer)
+      return variables[value] = pointer(*operand);
   std::string expression = pointerExpression(value);
   std::string name = names.nameOf(value);
-  std::string shape = listed(shapeOf(value));
-  line(fmt::format("{} *{} = {}; // [{}]", elementType(value), name, expression, shape));
+  bool result = plan.outlined && plan.bufferOf(value).segment == Segment::result;
+  line(fmt::format("{} *{} = {}; // {}{}", elementType(value), name, expression, describe(value),
+                   result ? ", result" : ""));
   variables[value] = name;
   return name;
 }
@@ -144,46 +136,52 @@ std::string FunctionEmitter::signature() {
   std::string name = camelBack(function.getSymName());
   if (!plan.outlined)
     return fmt::format("  double {}(const StepScalars &step) override {{\n    load(step);\n", name);
-  // One parameter a line, with its shape.
+  // One parameter a line, with its shape. What follows from the layer is declared where it is used.
   std::string text;
   auto count = function->getAttrOfType<IntegerAttr>("colrow.instances");
   if (count)
     text += fmt::format("  /// One of {} equal layers, such as '{}'.\n", count.getInt(),
                         labelOf(function).str());
-  text += fmt::format("  void {}(\n", name);
+  text += fmt::format("  void {}(", name);
   std::vector<std::pair<std::string, std::string>> parameters;
+  auto pass = [&](Value value, const std::string &qualifier, const std::string &comment) {
+    std::string variable = names.nameOf(value);
+    parameters.push_back({fmt::format("{}{} *{}", qualifier, elementType(value), variable),
+                          describe(value) + comment});
+    return variable;
+  };
   for (BlockArgument argument : function.getArguments()) {
-    bool written = llvm::any_of(plan.resultBuffers, [&](unsigned buffer) {
-      return buffer == plan.place(argument).buffer;
-    });
-    std::string variable = names.nameOf(argument);
-    bufferVariables[plan.place(argument).buffer] = variable;
+    std::string &variable = bufferVariables[plan.place(argument).buffer];
+    variable = form.arguments[argument.getArgNumber()];
+    if (!variable.empty())
+      continue;
+    bool written = llvm::is_contained(plan.resultBuffers, plan.place(argument).buffer);
+    variable = pass(argument, written ? "" : "const ", written ? ", updated" : "");
     variables[argument] = variable;
-    parameters.push_back({fmt::format("{}{} *{}", written ? "" : "const ", elementType(argument),
-                                      variable),
-                          fmt::format("[{}]{}", listed(shapeOf(argument)),
-                                      written ? ", updated" : "")});
   }
   Operation *end = function.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(end->getOperands())) {
     unsigned buffer = plan.resultBuffers[i];
     if (plan.buffers[buffer].segment != Segment::result)
       continue;
-    std::string variable = names.nameOf(value);
-    bufferVariables[buffer] = variable;
+    std::string &variable = bufferVariables[buffer];
+    variable = form.results[i];
+    if (!variable.empty())
+      continue;
+    variable = pass(value, "", ", result");
     if (plan.hasPlace(value) && plan.place(value).buffer == buffer)
       variables[value] = variable;
-    parameters.push_back({fmt::format("{} *{}", elementType(value), variable),
-                          fmt::format("[{}], result", listed(shapeOf(value)))});
   }
   bool hasIds = false;
   function.walk([&](DropoutOp op) { hasIds = true; });
   if (hasIds)
     parameters.push_back({"std::initializer_list<uint64_t> ids", "of dropout sites"});
+  if (form.numbered)
+    text += parameters.empty() ? "int64_t layer" : "int64_t layer,";
   for (auto [i, parameter] : llvm::enumerate(parameters))
-    text += fmt::format("      {}{} // {}\n", parameter.first,
+    text += fmt::format("\n      {}{} // {}", parameter.first,
                         i + 1 == parameters.size() ? ") {" : ",", parameter.second);
-  return text;
+  return text + (parameters.empty() ? ") {\n" : "\n");
 }
 
 std::string FunctionEmitter::returnStatement() {
@@ -264,11 +262,20 @@ void FunctionEmitter::emitCopy(const Step &step) {
 void FunctionEmitter::emitCall(func::CallOp call) {
   func::FuncOp callee = getCallee(call);
   const FunctionPlan *target = program.lookup(callee.getSymName());
+  auto [entry, isNew] = callForms.try_emplace(callee.getSymName());
+  if (isNew)
+    entry->second = findCallForm(*target, program, numbers);
+  const CallForm &form = entry->second;
   std::vector<std::string> operands;
-  for (Value operand : call.getOperands())
-    operands.push_back(pointerExpression(operand));
+  if (form.numbered)
+    operands.push_back(std::to_string(
+        form.first + form.step * call->getAttrOfType<IntegerAttr>("colrow.instance").getInt()));
+  for (auto [expression, operand] : llvm::zip(form.arguments, call.getOperands()))
+    if (expression.empty())
+      operands.push_back(pointerExpression(operand));
   for (OpResult result : call.getResults())
-    if (target->resultBuffer(result.getResultNumber()).segment == Segment::result)
+    if (target->resultBuffer(result.getResultNumber()).segment == Segment::result &&
+        form.results[result.getResultNumber()].empty())
       operands.push_back(pointerExpression(result));
   if (auto ids = call->getAttrOfType<DenseI64ArrayAttr>("colrow.ids")) {
     std::vector<std::string> numbers;
@@ -276,10 +283,11 @@ void FunctionEmitter::emitCall(func::CallOp call) {
       numbers.push_back(fmt::format("0x{:x}u", static_cast<uint64_t>(id)));
     operands.push_back(fmt::format("{{{}}}", fmt::join(numbers, ", ")));
   }
-  auto label = call->getAttrOfType<StringAttr>("colrow.label");
-  if (label && !label.getValue().empty())
-    comment(label.str());
-  line(fmt::format("{}({});", camelBack(callee.getSymName()), fmt::join(operands, ", ")));
+  std::string comment;
+  if (auto label = call->getAttrOfType<StringAttr>("colrow.label"); label && !label.empty())
+    comment = " // " + label.str();
+  line(fmt::format("{}({});{}", camelBack(callee.getSymName()), fmt::join(operands, ", "),
+                   comment));
 }
 
 } // namespace colrow

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialect/Colrow.h"
+#include "passes/emit/Calls.h"
 #include "passes/emit/Names.h"
 #include "passes/emit/Text.h"
 #include "passes/lower/Plan.h"
@@ -40,11 +41,6 @@ private:
   std::vector<Member> list;
 };
 
-/// Numbers of parameters and inputs in programInfo(), by name.
-struct ProgramNumbers {
-  llvm::StringMap<unsigned> parameters, inputs;
-};
-
 class FunctionEmitter {
 public:
   FunctionEmitter(const FunctionPlan &plan, const ProgramPlan &program,
@@ -81,7 +77,6 @@ public:
 private:
   std::string signature();
   std::string bufferExpression(const Buffer &buffer, mlir::Type elementType);
-  std::string argumentExpression(unsigned argument);
   std::string returnStatement();
   mlir::LogicalResult emitStep(const Step &step);
   void emitCopy(const Step &step);
@@ -89,6 +84,8 @@ private:
 
   const ProgramPlan &program;
   const ProgramNumbers &numbers;
+  CallForm form;                        ///< of this function, if it is outlined
+  llvm::StringMap<CallForm> callForms;  ///< of the functions it calls
   std::string body;
   llvm::DenseMap<mlir::Value, std::string> variables;
   llvm::DenseMap<unsigned, std::string> bufferVariables; ///< arguments and results, by buffer

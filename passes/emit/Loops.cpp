@@ -1,96 +1,34 @@
 //===- Loops.cpp - elementwise operations as one loop nest ----------------===//
+//
+// What is read once stands where it is read, so that a loop looks as a person would write it:
+//
+//   for (int64_t i = 0; i < 786432; ++i)
+//     sum[i] = attn[i] + bias[i] + residual[i];
+//
+// A variable is declared for what is read more often, and for expressions that would get long.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/emit/FunctionEmitter.h"
+#include "passes/emit/Scalars.h"
 #include "passes/lower/Elementwise.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace colrow {
 namespace {
 
-Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
-bool isFloat(Value value) { return isa<FloatType>(elementOf(value)); }
+/// Expressions longer than this are not put into others.
+constexpr size_t longestInlined = 64;
 
-/// The C++ expression of one elementwise operation.
-std::string scalarExpression(Operation *op, ArrayRef<std::string> x) {
-  bool floating = isFloat(op->getOperand(op->getNumOperands() - 1));
-  auto infix = [&](StringRef symbol) { return fmt::format("{} {} {}", x[0], symbol.str(), x[1]); };
-  auto math = [&](StringRef name) {
-    return fmt::format("math::{}({})", name.str(), fmt::join(x.begin(), x.end(), ", "));
-  };
-  return llvm::TypeSwitch<Operation *, std::string>(op)
-      .Case<NegOp>([&](auto) { return "-" + x[0]; })
-      .Case<AbsOp>([&](auto) { return floating ? math("abs") : fmt::format("std::abs({})", x[0]); })
-      .Case<ExpOp>([&](auto) { return math("exp"); })
-      .Case<LogOp>([&](auto) { return math("log"); })
-      .Case<SqrtOp>([&](auto) { return math("sqrt"); })
-      .Case<ReciprocalOp>([&](auto) { return "1.0f / " + x[0]; })
-      .Case<TanhOp>([&](auto) { return math("tanh"); })
-      .Case<ErfOp>([&](auto) { return math("erf"); })
-      .Case<SinOp>([&](auto) { return math("sin"); })
-      .Case<CosOp>([&](auto) { return math("cos"); })
-      .Case<SigmoidOp>([&](auto) { return math("sigmoid"); })
-      .Case<FloorOp>([&](auto) { return math("floor"); })
-      .Case<CeilOp>([&](auto) { return math("ceil"); })
-      .Case<RoundOp>([&](auto) { return math("round"); })
-      .Case<SignOp>([&](auto) {
-        return floating ? math("sign") : fmt::format("int64_t({0} > 0) - int64_t({0} < 0)", x[0]);
-      })
-      .Case<NotOp>([&](auto) { return "!" + x[0]; })
-      .Case<IsNanOp>([&](auto) { return fmt::format("{0} != {0}", x[0]); })
-      .Case<StopGradientOp, BroadcastOp>([&](auto) { return x[0]; })
-      .Case<AddOp>([&](auto) { return infix("+"); })
-      .Case<SubOp>([&](auto) { return infix("-"); })
-      .Case<MulOp>([&](auto) { return infix("*"); })
-      .Case<DivOp>([&](auto) { return infix("/"); })
-      .Case<PowOp>([&](auto) {
-        return fmt::format("{}(std::pow({}, {}))", variableType(elementOf(op->getResult(0))), x[0],
-                           x[1]);
-      })
-      .Case<MaxOp>([&](auto) {
-        return floating ? math("maximum") : fmt::format("std::max({}, {})", x[0], x[1]);
-      })
-      .Case<MinOp>([&](auto) {
-        return floating ? math("minimum") : fmt::format("std::min({}, {})", x[0], x[1]);
-      })
-      .Case<ModOp>([&](ModOp mod) {
-        if (mod.getFmod())
-          return floating ? fmt::format("std::fmod({}, {})", x[0], x[1]) : infix("%");
-        return floating ? fmt::format("{0} - {1} * math::floor({0} / {1})", x[0], x[1])
-                        : fmt::format("({0} % {1} + {1}) % {1}", x[0], x[1]);
-      })
-      .Case<AndOp>([&](auto) { return infix("&"); })
-      .Case<OrOp>([&](auto) { return infix("|"); })
-      .Case<XorOp>([&](auto) { return infix("^"); })
-      .Case<CompareOp>([&](CompareOp compare) {
-        static constexpr const char *symbols[] = {"==", "!=", "<", "<=", ">", ">="};
-        return infix(symbols[static_cast<unsigned>(compare.getPredicate())]);
-      })
-      .Case<SelectOp>([&](auto) { return fmt::format("{} ? {} : {}", x[0], x[1], x[2]); })
-      .Case<CastOp>([&](auto) {
-        Type to = elementOf(op->getResult(0));
-        return to.isInteger(1) ? x[0] + " != 0" : fmt::format("{}({})", variableType(to), x[0]);
-      })
-      .Case<GeluOp>([&](GeluOp gelu) {
-        return math(gelu.getForm() == GeluForm::tanh ? "geluTanh" : "gelu");
-      })
-      .Case<GeluGradOp>([&](GeluGradOp gelu) {
-        return fmt::format("{} * math::{}({})", x[0],
-                           gelu.getForm() == GeluForm::tanh ? "geluTanhDerivative" : "geluDerivative",
-                           x[1]);
-      })
-      .Case<SiluOp>([&](auto) { return math("silu"); })
-      .Case<SiluGradOp>([&](auto) {
-        return fmt::format("{} * math::siluDerivative({})", x[0], x[1]);
-      })
-      .DefaultUnreachable("an elementwise operation without an expression");
-}
+Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 /// Reads or writes of one loop: the same pointer and strides are one access.
 struct Access {
-  std::string pointer, type, variable;
+  std::string pointer;
+  Value value;
   SmallVector<int64_t> strides;
+  unsigned uses = 0; ///< of a read
 };
 
 class LoopEmitter {
@@ -99,23 +37,17 @@ public:
 
   void run() {
     members.insert(step.ops.begin(), step.ops.end());
-    std::vector<std::string> statements;
     for (Operation *op : step.ops) {
-      std::vector<std::string> operands;
       for (Value operand : op->getOperands())
-        operands.push_back(scalar(operand, shapeOf(op->getResult(0))));
+        countUse(operand, shapeOf(op->getResult(0)));
       Value result = op->getResult(0);
-      std::string variable = e.names.unique(e.names.base(result) + (e.plan.isStored(result) ? "_i" : ""));
-      variables[result] = variable;
-      statements.push_back(fmt::format("const {} {} = {};", variableType(elementOf(result)),
-                                       variable, scalarExpression(op, operands)));
       if (e.plan.isStored(result))
-        stores.push_back({e.pointer(result), "", variable,
+        stores.push_back({e.pointer(result), result,
                           stridesOver(step.shape, shapeOf(result), shapeOf(result),
                                       e.plan.place(result).strides)});
     }
     if (!stores.empty())
-      print(statements);
+      print();
   }
 
 private:
@@ -123,35 +55,66 @@ private:
     return cast<RankedTensorType>(value.getType()).getShape();
   }
 
-  /// An element of an operand, for an operation whose result has this shape.
-  std::string scalar(Value operand, ArrayRef<int64_t> result) {
-    Value source = operand;
-    while (true) {
-      Operation *op = source.getDefiningOp();
-      if (op && members.contains(op))
-        return variables[source];
-      bool sees = isa_and_nonnull<ReshapeOp>(op) ||
-                  (isa_and_nonnull<BroadcastOp>(op) && !e.plan.hasPlace(source));
+  /// The value an operand shows: of this loop, a constant, or one in memory.
+  Value source(Value operand) const {
+    while (Operation *op = operand.getDefiningOp()) {
+      if (members.contains(op))
+        break;
+      bool sees = isa<ReshapeOp>(op) || (isa<BroadcastOp>(op) && !e.plan.hasPlace(operand));
       if (!sees)
         break;
-      source = op->getOperand(0);
+      operand = op->getOperand(0);
     }
-    auto constant = source.getDefiningOp<ConstantOp>();
-    if (constant && !e.plan.hasPlace(source)) {
-      auto elements = cast<DenseElementsAttr>(constant.getValue());
+    return operand;
+  }
+  bool isMember(Value value) const {
+    return value.getDefiningOp() && members.contains(value.getDefiningOp());
+  }
+  bool isNumber(Value value) const {
+    return value.getDefiningOp<ConstantOp>() && !e.plan.hasPlace(value);
+  }
+
+  SmallVector<int64_t> stridesOf(Value operand, ArrayRef<int64_t> result) const {
+    return stridesOver(step.shape, result, shapeOf(operand), e.plan.place(operand).strides);
+  }
+
+  void countUse(Value operand, ArrayRef<int64_t> result) {
+    Value value = source(operand);
+    if (isMember(value)) {
+      ++memberUses[value];
+    } else if (!isNumber(value)) {
+      Access access{e.pointer(operand), operand, stridesOf(operand, result)};
+      Access *known = findLoad(access.pointer, access.strides);
+      if (!known) {
+        loads.push_back(access);
+        known = &loads.back();
+      }
+      ++known->uses;
+    }
+  }
+
+  Access *findLoad(const std::string &pointer, ArrayRef<int64_t> strides) {
+    for (Access &load : loads)
+      if (load.pointer == pointer && ArrayRef(load.strides) == strides)
+        return &load;
+    return nullptr;
+  }
+
+  /// An element of an operand, for an operation whose result has this shape.
+  Scalar scalar(Value operand, ArrayRef<int64_t> result) {
+    Value value = source(operand);
+    if (isMember(value))
+      return scalars[value];
+    if (isNumber(value)) {
+      auto elements = cast<DenseElementsAttr>(value.getDefiningOp<ConstantOp>().getValue());
       std::string text = literal(elements, 0);
       // Literals of type int would pick other overloads.
-      return elements.getElementType().isInteger(64) ? fmt::format("int64_t({})", text) : text;
+      if (elements.getElementType().isInteger(64))
+        return {fmt::format("int64_t({})", text)};
+      return {text, text[0] == '-' ? Binding::unary : Binding::atom};
     }
-    SmallVector<int64_t> strides =
-        stridesOver(step.shape, result, shapeOf(operand), e.plan.place(operand).strides);
-    std::string pointer = e.pointer(operand);
-    for (const Access &load : loads)
-      if (load.pointer == pointer && load.strides == strides)
-        return load.variable;
-    std::string variable = e.names.unique(e.names.base(operand) + "_x");
-    loads.push_back({pointer, variableType(elementOf(operand)), variable, strides});
-    return variable;
+    Access *load = findLoad(e.pointer(operand), collapsed(stridesOf(operand, result)));
+    return loadScalars[load - loads.data()];
   }
 
   /// Dimensions that every access walks through without a jump become one.
@@ -165,10 +128,16 @@ private:
         continue;
       shape[d - 1] *= shape[d];
       shape.erase(shape.begin() + d);
+      joined.push_back(d);
       for (auto *accesses : {&loads, &stores})
         for (Access &access : *accesses)
           access.strides.erase(access.strides.begin() + d - 1);
     }
+  }
+  SmallVector<int64_t> collapsed(SmallVector<int64_t> strides) const {
+    for (size_t d : joined)
+      strides.erase(strides.begin() + d - 1);
+    return strides;
   }
 
   std::string element(const Access &access) {
@@ -188,42 +157,92 @@ private:
     return fmt::format("{}[{}]", base, index.empty() ? "0" : index);
   }
 
-  void print(ArrayRef<std::string> statements) {
+  void declare(Value value, const std::string &variable, const std::string &text) {
+    statements.push_back(
+        fmt::format("const {} {} = {};", variableType(elementOf(value)), variable, text));
+  }
+
+  /// Whether one of several stores may be to memory that is still to be read.
+  bool isOverwritten(const Access &load) const {
+    return stores.size() > 1 && llvm::any_of(stores, [&](const Access &store) {
+             return e.plan.place(store.value).buffer == e.plan.place(load.value).buffer;
+           });
+  }
+
+  void printLoads() {
+    for (const Access &load : loads) {
+      if (load.uses == 1 && !isOverwritten(load)) {
+        bool isBool = elementOf(load.value).isInteger(1);
+        loadScalars.push_back({isBool ? "bool(" + element(load) + ")" : element(load)});
+        continue;
+      }
+      std::string variable = e.names.unique(e.names.base(load.value) + "_x");
+      declare(load.value, variable, element(load));
+      loadScalars.push_back({variable});
+    }
+  }
+
+  void printOperations() {
+    for (Operation *op : step.ops) {
+      Value result = op->getResult(0);
+      std::vector<Scalar> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(scalar(operand, shapeOf(result)));
+      Scalar expression = scalarExpression(op, operands);
+      bool stored = e.plan.isStored(result);
+      unsigned uses = memberUses.lookup(result);
+      bool inlined = uses <= (stored ? 0 : 1) && expression.text.size() <= longestInlined;
+      if (!inlined && uses > 0) {
+        std::string variable = e.names.unique(e.names.base(result) + (stored ? "_i" : ""));
+        declare(result, variable, expression.text);
+        expression = {variable};
+      }
+      scalars[result] = expression;
+    }
+    // After all reads: a store may be to the memory of one of them.
+    for (const Access &store : stores)
+      statements.push_back(fmt::format("{} = {};", element(store), scalars[store.value].text));
+  }
+
+  void print() {
     collapse();
     static constexpr const char *letters[] = {"i", "j", "k", "l", "m", "n"};
     for (size_t d = 0; d < shape.size(); ++d)
       loopVariables.push_back(d < 6 ? letters[d] : fmt::format("i{}", d));
+    printLoads();
+    printOperations();
     unsigned outer = e.indent;
-    if (shape.empty())
+    bool braces = statements.size() > 1;
+    if (shape.empty() && braces)
       e.line("{");
     for (size_t d = 0; d < shape.size(); ++d) {
       if (d + 1 == shape.size())
         e.line("COLROW_INDEPENDENT");
       e.line(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}){2}", loopVariables[d], shape[d],
-                         d + 1 == shape.size() ? " {" : ""));
+                         d + 1 == shape.size() && braces ? " {" : ""));
       if (d + 1 < shape.size())
         e.indent += 2;
     }
-    e.indent += 2;
-    for (const Access &load : loads)
-      e.line(fmt::format("const {} {} = {};", load.type, load.variable, element(load)));
+    if (!shape.empty() || braces)
+      e.indent += 2;
     for (const std::string &statement : statements)
       e.line(statement);
-    // After all loads: a store may be to the memory of one of them.
-    for (const Access &store : stores)
-      e.line(fmt::format("{} = {};", element(store), store.variable));
-    e.indent -= 2;
-    e.line("}");
+    e.indent = shape.empty() ? outer : outer + 2 * (shape.size() - 1);
+    if (braces)
+      e.line("}");
     e.indent = outer;
   }
 
   FunctionEmitter &e;
   const Step &step;
   llvm::SmallPtrSet<Operation *, 8> members;
-  DenseMap<Value, std::string> variables;
+  DenseMap<Value, unsigned> memberUses;  ///< by operations of this loop
+  DenseMap<Value, Scalar> scalars;       ///< of the results of its operations
   std::vector<Access> loads, stores;
+  std::vector<Scalar> loadScalars;       ///< for each load
   SmallVector<int64_t> shape;
-  std::vector<std::string> loopVariables;
+  SmallVector<size_t> joined;            ///< dimensions that became part of the one before
+  std::vector<std::string> loopVariables, statements;
 };
 
 } // namespace

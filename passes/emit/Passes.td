@@ -31,9 +31,8 @@ def EmitCpp : Pass<"colrow-emit-cpp", "::mlir::ModuleOp"> {
     float *h_weight = p(0); // [4, 4]
     float *einsum_ = outputs.at<float>(0); // [8, 4]
     einsum(ctx, "ti,io->to", {x, {8, 4}}, {h_weight, {4, 4}}, {einsum_, {8, 4}});
-    for (int64_t i = 0; i < 32; ++i) {
-    const float tanh_i = math::tanh(einsum__x);
-    tanh[i] = tanh_i;
+    for (int64_t i = 0; i < 32; ++i)
+    tanh[i] = math::tanh(einsum_[i]);
     ```
   }];
   let options = [

@@ -1,6 +1,7 @@
 //===- Localize.cpp - from whole tensors to what one rank holds -----------===//
 
 #include "dialect/Colrow.h"
+#include "passes/localize/GlobalTypes.h"
 #include "passes/localize/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -78,12 +79,15 @@ private:
   }
 
   void localizeTypes(Operation *op) {
+    op->setLoc(withGlobalTypes(op->getLoc(), op->getResultTypes()));
     for (Value result : op->getResults())
       result.setType(localType(result.getType()));
     for (Region &region : op->getRegions())
       for (Block &block : region)
-        for (BlockArgument argument : block.getArguments())
+        for (BlockArgument argument : block.getArguments()) {
+          argument.setLoc(withGlobalTypes(argument.getLoc(), argument.getType()));
           argument.setType(localType(argument.getType()));
+        }
     if (auto function = dyn_cast<func::FuncOp>(op)) {
       auto localTypes = [&](ArrayRef<Type> types) {
         return llvm::map_to_vector(types, [&](Type type) { return localType(type); });

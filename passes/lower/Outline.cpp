@@ -1,6 +1,7 @@
 //===- Outline.cpp - one function of every repeated layer -----------------===//
 
 #include "dialect/Colrow.h"
+#include "passes/localize/GlobalTypes.h"
 #include "passes/lower/Passes.h"
 #include "passes/lower/Plan.h"
 #include "passes/lower/Repeats.h"
@@ -200,12 +201,14 @@ private:
   static Location nameOf(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument)
-      return value.getLoc();
+      return getLocOfValue(value);
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     std::string name = getUserName(value);
     if (getRole(function, argument.getArgNumber()) == "gradient")
       name = "grad." + name;
-    return NameLoc::get(StringAttr::get(value.getContext(), name));
+    Location loc = NameLoc::get(StringAttr::get(value.getContext(), name));
+    RankedTensorType type = getGlobalType(value);
+    return type ? withGlobalTypes(loc, type) : loc;
   }
 
   std::string labelOf(size_t instance) const {

@@ -9,9 +9,14 @@ using namespace mlir;
 namespace colrow {
 
 bool isBackward(Operation *op) {
-  auto fused = dyn_cast<FusedLoc>(op->getLoc());
-  auto mark = fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : StringAttr();
-  return mark && mark.getValue() == "backward";
+  Location loc = op->getLoc();
+  while (auto fused = dyn_cast<FusedLoc>(loc)) {
+    if (auto mark = dyn_cast_or_null<StringAttr>(fused.getMetadata()))
+      if (mark.getValue() == "backward")
+        return true;
+    loc = fused.getLocations().front();
+  }
+  return false;
 }
 
 std::optional<unsigned> getTiedArgument(func::FuncOp function, unsigned result) {

@@ -1,5 +1,5 @@
 // Gradients of the primitive operations: what is built, and that layouts transpose.
-// RUN: colrow-opt %s --split-input-file --colrow-differentiate | FileCheck %s
+// RUN: colrow-opt %s --split-input-file --colrow-evaluate --colrow-differentiate | FileCheck %s
 
 // Broadcast operands get the sum over what was broadcast.
 // CHECK-LABEL: func.func @forward_backward

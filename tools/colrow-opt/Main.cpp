@@ -20,7 +20,7 @@ EXAMPLES:
     colrow-opt --colrow-decompose model.mlir
 
   The IR after every pass, in a folder of files:
-    colrow-opt --colrow-differentiate --colrow-optimizer model.mlir \
+    colrow-opt --colrow-evaluate --colrow-differentiate --colrow-optimizer model.mlir \
       --mlir-print-ir-after-all --mlir-print-ir-tree-dir=ir -o step.mlir
 
   Only check that a program keeps the rules of layouts (L1 to L12 in dialect/README.md):

@@ -81,7 +81,7 @@ def compare(what, got, expected, tolerance):
 program, folder, passes = sys.argv[1], sys.argv[2], sys.argv[3:]
 os.makedirs(folder, exist_ok=True)
 step = f"{folder}/step.mlir"
-run("colrow-opt", program, *passes, "--colrow-differentiate", "--colrow-optimizer", "--cse",
+run("colrow-opt", program, *passes, "--colrow-evaluate", "--colrow-differentiate", "--colrow-optimizer", "--cse",
     "-o", step)
 run("colrow-opt", step, "--colrow-localize", "--colrow-accumulate", "--cse", "--colrow-outline",
     f"--colrow-emit-cpp=folder={folder}/trainer build", "-o", "/dev/null")

@@ -1,4 +1,4 @@
-// RUN: colrow-opt %s --split-input-file --colrow-differentiate \
+// RUN: colrow-opt %s --split-input-file --colrow-evaluate --colrow-differentiate \
 // RUN:   --remarks-filter=colrow-differentiate --remark-policy=all 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 

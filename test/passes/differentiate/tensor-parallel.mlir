@@ -1,8 +1,8 @@
 // A GPT-2 block with a tied, padded vocabulary over two ranks: what moves, and where. Of 2L + 1
 // all-reduces of tokens x hidden forward (the embedding, and here only the MLP) and as many backward.
-// RUN: colrow-opt %s --colrow-fuse-loss --colrow-differentiate | FileCheck %s --check-prefix=FUSED
-// RUN: colrow-opt %s --colrow-decompose --colrow-differentiate | FileCheck %s --check-prefix=PRIMITIVE
-// RUN: colrow-opt %s --colrow-fuse-loss --colrow-differentiate --colrow-decompose \
+// RUN: colrow-opt %s --colrow-evaluate --colrow-fuse-loss --colrow-differentiate | FileCheck %s --check-prefix=FUSED
+// RUN: colrow-opt %s --colrow-decompose --colrow-evaluate --colrow-differentiate | FileCheck %s --check-prefix=PRIMITIVE
+// RUN: colrow-opt %s --colrow-evaluate --colrow-fuse-loss --colrow-differentiate --colrow-decompose \
 // RUN:   --colrow-optimizer | FileCheck %s --check-prefix=DECOMPOSED
 
 // FUSED-LABEL: func.func @forward_backward
