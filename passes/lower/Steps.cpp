@@ -94,7 +94,9 @@ public:
     }
     closeLoop();
     for (Step &step : plan.steps)
-      step.backward = llvm::any_of(step.ops, isBackward);
+      // Of a product added to a gradient the product counts: the loss with its gradients is forward.
+      step.backward = step.kind == Step::accumulate ? isBackward(step.ops[0])
+                                                    : llvm::any_of(step.ops, isBackward);
     findStored();
   }
 
