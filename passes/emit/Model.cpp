@@ -20,12 +20,29 @@ static RankedTensorType globalType(DictionaryAttr attributes, Type local) {
   return cast<RankedTensorType>(global ? global.getValue() : local);
 }
 
-/// From scratch: matrices at random; of vectors, scales are ones and biases are zeros.
-static InitRule initRule(StringRef name, size_t rank) {
+/// Whether something is multiplied with it: the scale of a norm, or a factor of elements.
+static bool isScale(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto norm = dyn_cast<LayerNormOp>(user))
+      return norm.getScale() == use.get();
+    if (auto norm = dyn_cast<LayerNormWithStatisticsOp>(user))
+      return norm.getScale() == use.get();
+    if (isa<MulOp>(user))
+      return true;
+    if (isa<ReshapeOp, TransposeOp, BroadcastOp, CastOp>(user))
+      return isScale(user->getResult(0));
+    func::FuncOp callee = getCallee(user);
+    return callee && isScale(callee.getArgument(use.getOperandNumber()));
+  });
+}
+
+/// From scratch: matrices at random; of vectors, scales are ones and biases are zeros. By use, not by
+/// name, which exporters lose.
+static InitRule initRule(Value parameter, int64_t rank) {
   if (rank >= 2)
     return {InitRule::normal, 0.02};
-  bool scale = name.ends_with("weight") || name.ends_with("scale") || name.ends_with("gamma");
-  return {scale ? InitRule::ones : InitRule::zeros};
+  return {isScale(parameter) ? InitRule::ones : InitRule::zeros};
 }
 
 static ParameterInfo parameterInfo(func::FuncOp function, unsigned argument, GridAttr grid) {
@@ -40,7 +57,7 @@ static ParameterInfo parameterInfo(func::FuncOp function, unsigned argument, Gri
   info.valid = validShape(attributes, type.getShape());
   info.decay = type.getRank() >= 2;
   info.transposed = attributes.contains("colrow.transposed");
-  info.init = initRule(info.name, type.getRank());
+  info.init = initRule(function.getArgument(argument), type.getRank());
   info.id = stableId(info.name);
   return info;
 }
