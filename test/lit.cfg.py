@@ -24,6 +24,9 @@ config.test_exec_root = os.path.join(config.colrow_build, "test", "lit")
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.colrow_build, "bin"), config.llvm_tools, config.environment["PATH"]]
 )
+# Modules that tests share; no caches of them in the tree.
+config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "Inputs")
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["COLROW_FULL"] = os.environ.get("COLROW_FULL", "0")
 
 python = shutil.which("python3", path=config.environment["PATH"])

@@ -12,6 +12,13 @@ namespace colrow {
 #define GEN_PASS_DEF_EMITCPP
 #include "passes/emit/Passes.h.inc"
 
+FailureOr<ProgramInfo> describeProgram(ModuleOp module) {
+  FailureOr<ProgramModel> model = ProgramModel::create(module);
+  if (failed(model))
+    return failure();
+  return model->info;
+}
+
 FailureOr<ProgramFiles> emitProgram(ModuleOp module) {
   FailureOr<ProgramModel> model = ProgramModel::create(module);
   if (failed(model))

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "colrow/Program.h"
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
@@ -25,6 +26,9 @@ struct ProgramFiles {
 /// missing: the program then throws where it is called). Outlined functions become functions.
 /// Emits an error at an operation that has no kernel.
 mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module);
+
+/// What programInfo() of the trainer emitted from a localized module returns.
+mlir::FailureOr<ProgramInfo> describeProgram(mlir::ModuleOp module);
 
 /// The manifest alone: what the program is, without its text.
 mlir::FailureOr<std::string> emitManifest(mlir::ModuleOp module);

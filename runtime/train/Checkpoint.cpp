@@ -90,6 +90,19 @@ void loadWeights(const WeightsFile &weights, const ProgramInfo &info, const Rank
     scatter(info.parameters[i], rank, weights.read(i).data(), program.parameter(i));
 }
 
+float initialValue(uint64_t seed, const ParameterInfo &parameter, int64_t index) {
+  switch (parameter.init.kind) {
+  case InitRule::zeros:
+    return 0;
+  case InitRule::ones:
+    return 1;
+  case InitRule::normal:
+    break;
+  }
+  return float(parameter.init.deviation) *
+         philoxNormal(seed, 0, parameter.id, uint64_t(index));
+}
+
 void initializeWeights(uint64_t seed, const ProgramInfo &info, const Rank &rank,
                        Program &program) {
   for (size_t p = 0; p < info.parameters.size(); ++p) {
@@ -97,15 +110,9 @@ void initializeWeights(uint64_t seed, const ProgramInfo &info, const Rank &rank,
     LocalShape shape = LocalShape::of(parameter.dims, rank.grid(), rank.index());
     float *slice = program.parameter(p);
     std::fill(slice, slice + sliceElements(parameter), 0.0f);
-    if (parameter.init.kind == InitRule::zeros)
-      continue;
-    float deviation = float(parameter.init.deviation);
     forEachRun(parameter, shape, [&](int64_t local, int64_t valid, int64_t count) {
       for (int64_t i = 0; i < count; ++i)
-        slice[local + i] = parameter.init.kind == InitRule::ones
-                               ? 1.0f
-                               : deviation * philoxNormal(seed, 0, parameter.id,
-                                                          uint64_t(valid + i));
+        slice[local + i] = initialValue(seed, parameter, valid + i);
     });
   }
 }

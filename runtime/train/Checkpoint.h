@@ -43,8 +43,11 @@ private:
 void loadWeights(const WeightsFile &weights, const ProgramInfo &info, const Rank &rank,
                  Program &program);
 
-/// Fills this rank's slices by the parameters' rules: for `normal`, element i of the whole
-/// parameter (storage orientation, valid shape) is deviation * philoxNormal(seed, 0, id, i).
+/// Element `index` of a whole parameter (storage orientation, valid shape) by its rule: for `normal`
+/// it is deviation * philoxNormal(seed, 0, id, index).
+float initialValue(uint64_t seed, const ParameterInfo &parameter, int64_t index);
+
+/// Fills this rank's slices with the initial values.
 void initializeWeights(uint64_t seed, const ProgramInfo &info, const Rank &rank,
                        Program &program);
 

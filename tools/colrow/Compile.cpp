@@ -6,6 +6,7 @@
 #include "passes/emit/Folder.h"
 #include "tools/Checks.h"
 #include "tools/colrow/Trainer.h"
+#include "tools/colrow/Weights.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

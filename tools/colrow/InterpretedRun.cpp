@@ -5,6 +5,7 @@
 #include "dialect/Colrow.h"
 #include "runtime/reference/Interpreter.h"
 #include "runtime/reference/Shape.h"
+#include "runtime/train/Schedule.h"
 
 #include <cmath>
 
@@ -67,7 +68,7 @@ Tensor shiftLeft(const Tensor &labels) {
 
 class Interpretation {
 public:
-  Interpretation(Model &model, int64_t ranks) {
+  Interpretation(Model &model, int64_t ranks, const ParameterData &weights) {
     program = model.compile(ranks, buildReferencePipeline);
     auto step = program->lookupSymbol<func::FuncOp>("forward_backward");
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
@@ -78,7 +79,7 @@ public:
       if (!parameter)
         throw Error("the program has a parameter '" + name + "' that the model lacks");
       std::vector<int64_t> shape = parameter->valueShape();
-      std::vector<float> data = initialData(model.file(), *parameter);
+      std::vector<float> data = weights(*parameter);
       valid[name] = shape;
       RankedTensorType type = globalType(step, i);
       state[name] =
@@ -92,7 +93,8 @@ public:
       shifts = labels.getValue() == "shift_left";
   }
 
-  TrainingRun train(const Batches &batches, int64_t steps, const Hyperparameters &h) {
+  TrainingRun train(const Batches &batches, int64_t steps) {
+    const Hyperparameters h;
     TrainingRun run;
     int64_t count = batches.begin()->second.shape()[0];
     for (int64_t step = 0; step < steps; ++step) {
@@ -168,8 +170,8 @@ private:
 } // namespace
 
 TrainingRun interpretTraining(Model &model, int64_t ranks, const Batches &batches, int64_t steps,
-                              const Hyperparameters &hyperparameters) {
-  return Interpretation(model, ranks).train(batches, steps, hyperparameters);
+                              const ParameterData &weights) {
+  return Interpretation(model, ranks, weights).train(batches, steps);
 }
 
 } // namespace colrow

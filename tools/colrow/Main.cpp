@@ -2,6 +2,7 @@
 
 #include "colrow/Error.h"
 #include "tools/colrow/Compile.h"
+#include "tools/colrow/Export.h"
 #include "tools/colrow/Inspect.h"
 #include "tools/colrow/Verify.h"
 
@@ -22,6 +23,7 @@ int main(int argc, char **argv) {
              "  colrow train model.onnx --tp 2 --batch 8 --sequence 128 --data text.txt --steps 500\n"
              "  colrow compile model.onnx --tp 2 --batch 8 --sequence 128 -o trainer\n"
              "  colrow verify model.onnx --reference reference.safetensors\n"
+             "  colrow export model.onnx --weights run -o trained.onnx\n"
              "\n'colrow SUBCOMMAND --help' has the options of each.");
 
   InspectOptions inspectOptions;
@@ -38,12 +40,17 @@ int main(int argc, char **argv) {
   CLI::App *verifyCommand =
       app.add_subcommand("verify", "prove that tp=N trains this model as PyTorch does");
   addVerify(*verifyCommand, verifyOptions);
+  ExportOptions exportOptions;
+  CLI::App *exportCommand =
+      app.add_subcommand("export", "put trained weights back into the ONNX file");
+  addExport(*exportCommand, exportOptions);
 
   std::vector<std::string> arguments(argv + 1, argv + argc);
   // Before options that are handed on people write '--'; here it separates nothing.
   if (!arguments.empty() && arguments[0] == "train")
     arguments.erase(std::remove(arguments.begin(), arguments.end(), "--"), arguments.end());
   std::reverse(arguments.begin(), arguments.end()); // as CLI11 wants them
+
   try {
     app.parse(arguments);
   } catch (const CLI::Success &request) { // --help or --version
@@ -61,6 +68,8 @@ int main(int argc, char **argv) {
       train(training);
     if (verifyCommand->parsed())
       return verify(verifyOptions) ? 0 : 1;
+    if (exportCommand->parsed())
+      return exportModel(exportOptions), 0;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;

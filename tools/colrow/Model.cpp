@@ -13,6 +13,12 @@ using namespace mlir;
 
 namespace colrow {
 
+void addParameterOptions(CLI::App &app, ParameterOptions &options) {
+  app.add_option("--tie", options.tie, "A=B: B is the same parameter as A");
+  app.add_option("--untie", options.untie, "parameters that are not to be tied");
+  app.add_option("--restore-bias", options.restoreBias, "products that get a bias of zeros");
+}
+
 void addModelOptions(CLI::App &app, ModelOptions &options) {
   app.add_option("model", options.model, "the exported model")->required()->type_name("MODEL.onnx");
   app.add_option("--batch", options.batch, "rows of a microbatch")->check(atLeastOne);
@@ -26,10 +32,7 @@ void addModelOptions(CLI::App &app, ModelOptions &options) {
   app.add_option("--raise", options.raise, "none: primitive operations only")
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
-  app.add_option("--tie", options.parameters.tie, "A=B: B is the same parameter as A");
-  app.add_option("--untie", options.parameters.untie, "parameters that are not to be tied");
-  app.add_option("--restore-bias", options.parameters.restoreBias,
-                 "products that get a bias of zeros");
+  addParameterOptions(app, options.parameters);
   app.add_flag("--remarks", options.remarks, "say what was decided about parameters");
 }
 
@@ -109,6 +112,15 @@ Model::compile(int64_t ranks,
     diagnostics.raise("'" + chosen.model + "' could not be compiled for tp=" +
                       std::to_string(ranks));
   return program;
+}
+
+ProgramInfo Model::describe(int64_t ranks) {
+  OwningOpRef<ModuleOp> program = compile(ranks, buildTrainerPipeline);
+  Diagnostics diagnostics(context, chosen.remarks);
+  FailureOr<ProgramInfo> info = describeProgram(*program);
+  if (failed(info))
+    diagnostics.raise("'" + chosen.model + "' could not be compiled");
+  return *info;
 }
 
 ProgramFiles Model::emit(int64_t ranks) {

@@ -29,7 +29,10 @@ struct ModelOptions {
   bool remarks = false;
 };
 
-/// Adds them to a subcommand.
+/// Adds those about ties and lost biases to a subcommand.
+void addParameterOptions(CLI::App &app, ParameterOptions &options);
+
+/// Adds them all.
 void addModelOptions(CLI::App &app, ModelOptions &options);
 
 /// A model file, read and imported once; programs for several grids are made of it.
@@ -51,6 +54,9 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp>
   compile(int64_t ranks,
           const std::function<void(mlir::OpPassManager &, const PipelineOptions &)> &pipeline);
+
+  /// Parameters and inputs of a trainer for tp = `ranks`. Throws Error.
+  ProgramInfo describe(int64_t ranks);
 
   /// The source of a trainer for tp = `ranks`. Throws Error.
   ProgramFiles emit(int64_t ranks);

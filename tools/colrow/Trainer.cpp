@@ -4,6 +4,7 @@
 #include "colrow/Error.h"
 #include "colrow/Safetensors.h"
 #include "passes/emit/Folder.h"
+#include "tools/colrow/Weights.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -40,32 +41,6 @@ static std::vector<float> torchData(const OnnxModel &model, const Parameter &par
     for (int64_t j = 0; j < columns; ++j)
       turned[i * columns + j] = data[j * rows + i];
   return turned;
-}
-
-/// The first parameter whose bytes are not at hand; null if there is none.
-static const Parameter *findAbsent(const Model &model) {
-  for (const Parameter &parameter : model.parameters().parameters) {
-    if (parameter.restored())
-      continue;
-    const TensorInfo *info = model.file().findInitializer(parameter.source);
-    if (!info || info->storage == Storage::Absent)
-      return &parameter;
-  }
-  return nullptr;
-}
-
-bool hasWeights(const Model &model) { return !findAbsent(model); }
-
-void requireWeights(const Model &model) {
-  const Parameter *absent = findAbsent(model);
-  if (!absent)
-    return;
-  const TensorInfo *info = model.file().findInitializer(absent->source);
-  throw Error("'" + model.options().model + "' has no weights: the data of '" + absent->name +
-              "' is missing" +
-              (info && !info->file.empty() ? ", file '" + info->file.string() + "' does not exist"
-                                           : "") +
-              "; give --weights FILE, or --init to start from scratch");
 }
 
 static void writeWeights(const Model &model, const std::string &path) {
@@ -239,7 +214,8 @@ static void writeBatches(const Batches &batches, const std::string &path) {
   writer.commit();
 }
 
-TrainingRun replayTraining(Model &model, int64_t ranks, const Batches &batches, int64_t steps) {
+TrainingRun replayTraining(Model &model, int64_t ranks, const Batches &batches, int64_t steps,
+                           const std::string &weights) {
   std::string folder = cachedTrainer(model, ranks);
   TemporaryFolder temporary;
   std::string in = (temporary.path / "batches.safetensors").string();
@@ -248,7 +224,9 @@ TrainingRun replayTraining(Model &model, int64_t ranks, const Batches &batches, 
   writeBatches(batches, in);
   std::vector<std::string> arguments{"replay", "--batches", in, "--out", out,
                                      "--steps", std::to_string(steps)};
-  if (!hasWeights(model))
+  if (!weights.empty())
+    arguments.insert(arguments.end(), {"--weights", resolveWeights(weights)});
+  else if (!hasWeights(model))
     arguments.push_back("--init");
   if (execute(folder, arguments, errors) != 0) {
     auto text = llvm::MemoryBuffer::getFile(errors);

@@ -17,17 +17,13 @@ void writeTrainer(Model &model, int64_t ranks, const std::string &folder);
 /// the user's cache ($XDG_CACHE_HOME/colrow, else ~/.cache/colrow). Throws Error.
 std::string cachedTrainer(Model &model, int64_t ranks);
 
-/// Whether the bytes of every parameter are at hand.
-bool hasWeights(const Model &model);
-
-/// Throws Error naming the first parameter whose bytes are missing, and what to do.
-void requireWeights(const Model &model);
-
 /// Goes on as FOLDER/trainer with these arguments: signals and the exit code are the trainer's own.
 /// Throws Error where it cannot be started.
 [[noreturn]] void becomeTrainer(const std::string &folder, std::vector<std::string> arguments);
 
-/// What the emitted program computes: `trainer replay` on these batches. Throws Error.
-TrainingRun replayTraining(Model &model, int64_t ranks, const Batches &batches, int64_t steps);
+/// What the emitted program computes: `trainer replay` on these batches, from the weights of a file
+/// (empty: those of the model, or from scratch where it has none). Throws Error.
+TrainingRun replayTraining(Model &model, int64_t ranks, const Batches &batches, int64_t steps,
+                           const std::string &weights);
 
 } // namespace colrow

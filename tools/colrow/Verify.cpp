@@ -33,6 +33,10 @@ void addVerify(CLI::App &app, VerifyOptions &options) {
                  "what PyTorch computed; reference64.safetensors beside it is used by --interpret; "
                  "without one, grids are held against each other on random batches")
       ->type_name("FILE.safetensors");
+  app.add_option("--weights", options.weights,
+                 "start from these weights: a safetensors file under torch's names, or a run's "
+                 "folder (default: the model's; without any, those of --init)")
+      ->type_name("FILE|RUN");
   app.add_flag("--interpret", options.interpret,
                "run the fp64 interpreter as well");
   app.add_option("--steps", options.steps, "training steps")
@@ -42,7 +46,8 @@ void addVerify(CLI::App &app, VerifyOptions &options) {
   app.footer("examples:\n"
              "  colrow verify model.onnx --reference reference.safetensors\n"
              "  colrow verify model.onnx --reference reference.safetensors --interpret --tp 1,2\n"
-             "  colrow verify model.onnx --batch 2 --sequence 64 --tp 1,2,4");
+             "  colrow verify model.onnx --batch 2 --sequence 64 --tp 1,2,4\n"
+             "  colrow verify graph.onnx --weights model.safetensors --batch 2 --sequence 64");
 }
 
 /// `batch.<input>` tensors of the reference.
@@ -181,12 +186,16 @@ bool verify(VerifyOptions &options) {
     }
   };
   compare("emitted and compiled, fp32", file ? &*file : nullptr, limit32, limit32,
-          [&](int64_t ranks) { return replayTraining(model, ranks, batches, options.steps); });
-  if (options.interpret)
+          [&](int64_t ranks) {
+            return replayTraining(model, ranks, batches, options.steps, options.weights);
+          });
+  if (options.interpret) {
+    ParameterData weights = startingWeights(model, options.weights);
     compare("interpreted in fp64", exact ? &*exact : nullptr, referenceLimit64, gridLimit64,
             [&](int64_t ranks) {
-              return interpretTraining(model, ranks, batches, options.steps, {});
+              return interpretTraining(model, ranks, batches, options.steps, weights);
             });
+  }
   if (!options.json.empty()) {
     std::ofstream out(options.json);
     out << report.json.dump(2) << "\n";

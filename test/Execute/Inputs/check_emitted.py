@@ -6,42 +6,19 @@ PROGRAM has @main on whole tensors. PASS are run before differentiation, such as
 --colrow-decompose. One step of `trainer replay` from random weights: loss, outputs, every
 gradient, and every parameter after the update must agree to single precision.
 """
-import json
 import os
 import random
 import re
-import struct
 import subprocess
 import sys
 from array import array
 
-STORAGE = {"F32": "f", "F64": "d", "I64": "q"}
-
-
-def write(path, tensors):
-    """tensors: name -> (dtype, shape, values)"""
-    header, data, offset = {}, [], 0
-    for name, (dtype, shape, values) in tensors.items():
-        raw = array(STORAGE[dtype], values).tobytes()
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + len(raw)]}
-        data.append(raw)
-        offset += len(raw)
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + b"".join(data))
+import safetensors_io  # test/Inputs
+from safetensors_io import write
 
 
 def read(path):
-    raw = open(path, "rb").read()
-    (size,) = struct.unpack_from("<Q", raw)
-    tensors = {}
-    for name, entry in json.loads(raw[8 : 8 + size]).items():
-        if name != "__metadata__":
-            begin, end = entry["data_offsets"]
-            values = array(STORAGE[entry["dtype"]])
-            values.frombytes(raw[8 + size + begin : 8 + size + end])
-            tensors[name] = (entry["shape"], list(values))
-    return tensors
+    return {name: (shape, list(values)) for name, (_, shape, values) in safetensors_io.read(path).items()}
 
 
 def run(*command):

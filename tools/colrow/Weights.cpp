@@ -1,0 +1,87 @@
+//===- Weights.cpp - where the values of a model's parameters come from ---===//
+
+#include "tools/colrow/Weights.h"
+#include "colrow/Error.h"
+#include "runtime/train/Checkpoint.h"
+
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace colrow {
+
+/// The first parameter whose bytes are not at hand; null if there is none.
+static const Parameter *findAbsent(const Model &model) {
+  for (const Parameter &parameter : model.parameters().parameters) {
+    if (parameter.restored())
+      continue;
+    const TensorInfo *info = model.file().findInitializer(parameter.source);
+    if (!info || info->storage == Storage::Absent)
+      return &parameter;
+  }
+  return nullptr;
+}
+
+bool hasWeights(const Model &model) { return !findAbsent(model); }
+
+void requireWeights(const Model &model) {
+  const Parameter *absent = findAbsent(model);
+  if (!absent)
+    return;
+  const TensorInfo *info = model.file().findInitializer(absent->source);
+  throw Error("'" + model.options().model + "' has no weights: the data of '" + absent->name +
+              "' is missing" +
+              (info && !info->file.empty() ? ", file '" + info->file.string() + "' does not exist"
+                                           : "") +
+              "; give --weights FILE, or --init to start from scratch");
+}
+
+std::string resolveWeights(const std::string &path) {
+  return fs::is_directory(path) ? (fs::path(path) / "final.safetensors").string() : path;
+}
+
+namespace {
+/// The file refers to the description beside it.
+struct OpenWeights {
+  ProgramInfo info;
+  std::optional<WeightsFile> file;
+};
+} // namespace
+
+ParameterData weightsFromFile(const ParameterTable &table, const std::string &path) {
+  auto open = std::make_shared<OpenWeights>();
+  for (const Parameter &parameter : table.parameters) {
+    ParameterInfo info;
+    info.name = parameter.name;
+    info.aliases = parameter.aliases;
+    info.valid = parameter.valueShape();
+    info.transposed = parameter.transposed;
+    open->info.parameters.push_back(info);
+  }
+  open->file.emplace(resolveWeights(path), open->info);
+  return [open, &table](const Parameter &parameter) {
+    return open->file->read(static_cast<size_t>(&parameter - table.parameters.data()));
+  };
+}
+
+ParameterData startingWeights(Model &model, const std::string &path) {
+  if (!path.empty())
+    return weightsFromFile(model.parameters(), path);
+  if (hasWeights(model))
+    return [&model](const Parameter &parameter) { return initialData(model.file(), parameter); };
+  auto info = std::make_shared<ProgramInfo>(model.describe(1));
+  return [info](const Parameter &parameter) {
+    auto found = llvm::find_if(info->parameters, [&](const ParameterInfo &each) {
+      return each.name == parameter.name;
+    });
+    if (found == info->parameters.end())
+      throw Error("the program has no parameter '" + parameter.name + "'");
+    std::vector<float> values(
+        static_cast<size_t>(elementCount(parameter.shape, "parameter '" + parameter.name + "'")));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = initialValue(0, *found, static_cast<int64_t>(i));
+    return values;
+  };
+}
+
+} // namespace colrow
