@@ -31,7 +31,8 @@ void addVerify(CLI::App &app, VerifyOptions &options) {
       ->capture_default_str();
   app.add_option("--reference", options.reference,
                  "what PyTorch computed; reference64.safetensors beside it is used by --interpret; "
-                 "without one, grids are held against each other on random batches")
+                 "without one, grids are held against each other on random batches, and against the "
+                 "interpreter")
       ->type_name("FILE.safetensors");
   app.add_option("--weights", options.weights,
                  "start from these weights: a safetensors file under torch's names, or a run's "
@@ -165,6 +166,9 @@ bool verify(VerifyOptions &options) {
     batches = randomBatches(model);
 
   Report report;
+  // Without a reference the interpreter is what the emitted program is held against.
+  bool holdAgainstInterpreter = options.interpret && !file;
+  std::vector<TrainingRun> emitted;
   auto compare = [&](const std::string &program, const SafetensorsFile *reference,
                      double referenceLimit, double gridLimit,
                      const std::function<TrainingRun(int64_t)> &train) {
@@ -187,7 +191,10 @@ bool verify(VerifyOptions &options) {
   };
   compare("emitted and compiled, fp32", file ? &*file : nullptr, limit32, limit32,
           [&](int64_t ranks) {
-            return replayTraining(model, ranks, batches, options.steps, options.weights);
+            TrainingRun run = replayTraining(model, ranks, batches, options.steps, options.weights);
+            if (holdAgainstInterpreter)
+              emitted.push_back(run);
+            return run;
           });
   if (options.interpret) {
     ParameterData weights = startingWeights(model, options.weights);
@@ -195,11 +202,17 @@ bool verify(VerifyOptions &options) {
             [&](int64_t ranks) {
               return interpretTraining(model, ranks, batches, options.steps, weights);
             });
+    if (holdAgainstInterpreter) {
+      TrainingRun interpreted = interpretTraining(model, 1, batches, options.steps, weights);
+      for (auto [ranks, run] : llvm::zip(options.ranks, emitted))
+        report.add("emitted and compiled, fp32", ranks,
+                   {{"the interpreter in fp64, tp=1", compareRuns(run, interpreted, limit32)}});
+    }
   }
   if (!options.json.empty()) {
     std::ofstream out(options.json);
     out << report.json.dump(2) << "\n";
-    if (!out)
+    if (!out.flush())
       throw Error("cannot write '" + options.json + "'");
   }
   fmt::print("\n{}\n", report.passes ? "verified" : "NOT verified: see FAILS above");
