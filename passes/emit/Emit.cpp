@@ -4,6 +4,7 @@
 #include "passes/emit/Folder.h"
 #include "passes/emit/Passes.h"
 #include "passes/emit/Program.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -19,6 +20,15 @@ FailureOr<ProgramInfo> describeProgram(ModuleOp module) {
   return model->info;
 }
 
+const std::string *ProgramFiles::find(StringRef name) const {
+  return llvm::StringSwitch<const std::string *>(name)
+      .Case("step", &step)
+      .Case("model", &model)
+      .Case("constants", &constants)
+      .Case("manifest", &manifest)
+      .Default(nullptr);
+}
+
 FailureOr<ProgramFiles> emitProgram(ModuleOp module) {
   FailureOr<ProgramModel> model = ProgramModel::create(module);
   if (failed(model))
@@ -26,21 +36,11 @@ FailureOr<ProgramFiles> emitProgram(ModuleOp module) {
   FailureOr<ProgramPlan> plan = ProgramPlan::create(module);
   if (failed(plan))
     return failure();
-  FailureOr<std::string> step = emitStep(module, *model, *plan);
+  FailureOr<StepSource> step = emitStep(module, *model, *plan);
   if (failed(step))
     return failure();
-  return ProgramFiles{*step, emitModel(*model), emitConstants(*plan),
-                      emitManifest(module, *model, *plan)};
-}
-
-FailureOr<std::string> emitManifest(ModuleOp module) {
-  FailureOr<ProgramModel> model = ProgramModel::create(module);
-  if (failed(model))
-    return failure();
-  FailureOr<ProgramPlan> plan = ProgramPlan::create(module);
-  if (failed(plan))
-    return failure();
-  return emitManifest(module, *model, *plan);
+  return ProgramFiles{step->text, emitModel(*model), emitConstants(*plan),
+                      emitManifest(module, *model, *plan, step->segments)};
 }
 
 namespace {
@@ -54,19 +54,13 @@ struct EmitCpp : impl::EmitCppBase<EmitCpp> {
       return signalPassFailure();
     if (!folder.empty())
       return writeFolder(*files);
-    if (file == "step")
-      llvm::outs() << files->step;
-    else if (file == "model")
-      llvm::outs() << files->model;
-    else if (file == "constants")
-      llvm::outs() << files->constants;
-    else if (file == "manifest")
-      llvm::outs() << files->manifest;
-    else {
-      getOperation().emitError("there is no file '")
-          << file << "': expects step, model, constants or manifest";
-      signalPassFailure();
+    if (const std::string *text = files->find(file)) {
+      llvm::outs() << *text;
+      return;
     }
+    getOperation().emitError("there is no file '")
+        << file << "': expects step, model, constants or manifest";
+    signalPassFailure();
   }
 
   void writeFolder(const ProgramFiles &files) {

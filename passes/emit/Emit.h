@@ -20,6 +20,9 @@ struct ProgramFiles {
   std::string model;     ///< src/model.cpp: programInfo()
   std::string constants; ///< src/constants.cpp: dense constants; empty where there are none
   std::string manifest;  ///< manifest.json
+
+  /// The file `step`, `model`, `constants` or `manifest`; null for another name.
+  const std::string *find(llvm::StringRef name) const;
 };
 
 /// Emits a localized module with @forward_backward, @evaluate and @update (any of which may be
@@ -29,8 +32,5 @@ mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module);
 
 /// What programInfo() of the trainer emitted from a localized module returns.
 mlir::FailureOr<ProgramInfo> describeProgram(mlir::ModuleOp module);
-
-/// The manifest alone: what the program is, without its text.
-mlir::FailureOr<std::string> emitManifest(mlir::ModuleOp module);
 
 } // namespace colrow

@@ -26,8 +26,9 @@ double wireBytes(StringRef kind, double whole, double n) {
 
 class ManifestWriter {
 public:
-  ManifestWriter(ModuleOp module, const ProgramModel &model, const ProgramPlan &plan)
-      : module(module), grid(getGrid(module)), model(model), plan(plan) {}
+  ManifestWriter(ModuleOp module, const ProgramModel &model, const ProgramPlan &plan,
+                 const Segments &segments)
+      : module(module), grid(getGrid(module)), model(model), plan(plan), segments(segments) {}
 
   std::string run() {
     ordered_json json;
@@ -45,7 +46,7 @@ public:
     for (const char *name : {"forward_backward", "update", "evaluate"})
       if (const FunctionPlan *function = plan.lookup(name))
         addCollectives(*function, name, nullptr, json["collectives"]);
-    json["segments"] = segments();
+    json["segments"] = segmentBytes();
     return json.dump(2) + "\n";
   }
 
@@ -76,17 +77,15 @@ private:
     return list;
   }
 
-  ordered_json segments() {
-    int64_t parameterBytes = 0;
-    for (RankedTensorType type : model.parameterTypes)
-      parameterBytes += llvm::alignTo(tensorBytes(getLocalType(type, grid)), bufferAlignment);
-    return {{"parameters", parameterBytes},
-            {"gradients", parameterBytes},
-            {"optimizer", 2 * parameterBytes},
-            {"activations", plan.activationBytes},
-            {"scratch", plan.scratchBytes},
-            {"constants", plan.constantBytes},
-            {"outputs", plan.outputBytes}};
+  /// What the program allocates; the two moments are the optimizer's.
+  ordered_json segmentBytes() {
+    ordered_json json = ordered_json::object();
+    for (const auto &[name, bytes] : segments) {
+      bool isMoment = name == "firstMoments" || name == "secondMoments";
+      std::string key = isMoment ? "optimizer" : name == "wholeOutputs" ? "whole_outputs" : name;
+      json[key] = json.value(key, int64_t(0)) + bytes;
+    }
+    return json;
   }
 
   double ranksOver(ArrayAttr axes) {
@@ -176,12 +175,14 @@ private:
   GridAttr grid;
   const ProgramModel &model;
   const ProgramPlan &plan;
+  const Segments &segments;
 };
 
 } // namespace
 
-std::string emitManifest(ModuleOp module, const ProgramModel &model, const ProgramPlan &plan) {
-  return ManifestWriter(module, model, plan).run();
+std::string emitManifest(ModuleOp module, const ProgramModel &model, const ProgramPlan &plan,
+                         const Segments &segments) {
+  return ManifestWriter(module, model, plan, segments).run();
 }
 
 } // namespace colrow

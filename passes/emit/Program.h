@@ -23,9 +23,18 @@ double productFlops(mlir::func::FuncOp function);
 
 std::string emitModel(const ProgramModel &model);
 std::string emitConstants(const ProgramPlan &plan);
-mlir::FailureOr<std::string> emitStep(mlir::ModuleOp module, const ProgramModel &model,
-                                      const ProgramPlan &plan);
+
+/// Memory that the program allocates, by name, in bytes.
+using Segments = std::vector<std::pair<std::string, int64_t>>;
+
+struct StepSource {
+  std::string text;
+  Segments segments;
+};
+
+mlir::FailureOr<StepSource> emitStep(mlir::ModuleOp module, const ProgramModel &model,
+                                     const ProgramPlan &plan);
 std::string emitManifest(mlir::ModuleOp module, const ProgramModel &model,
-                         const ProgramPlan &plan);
+                         const ProgramPlan &plan, const Segments &segments);
 
 } // namespace colrow

@@ -39,7 +39,7 @@ public:
     }
   }
 
-  FailureOr<std::string> run() {
+  FailureOr<StepSource> run() {
     std::string functions;
     for (bool outlined : {false, true})
       for (const auto &function : plan.functions) {
@@ -57,8 +57,9 @@ public:
                                  "    throw Error(\"this program has no function {}\");\n  }}\n",
                                  camelBack(name), name);
     std::string outputFunction = output();
-    return head() + constructor() + access() + outputFunction + functions + "\nprivate:\n" +
-           scalarsAndSegments() + layers + tail();
+    std::string text = head() + constructor() + access() + outputFunction + functions +
+                       "\nprivate:\n" + scalarsAndSegments() + layers + tail();
+    return StepSource{text, segments};
   }
 
 private:
@@ -172,6 +173,7 @@ private:
                           member.name, member.comment.empty() ? "" : " // " + member.comment);
     auto segment = [&](const std::string &name, int64_t bytes) {
       text += fmt::format("  Memory {}{{{}}};\n", name, bytes);
+      segments.push_back({name, bytes});
     };
     segment("parameters", parameters.bytes);
     segment("gradients", parameters.bytes);
@@ -199,12 +201,13 @@ private:
   SegmentTable parameters, inputs;
   std::string layers;
   int64_t wholeBytes = 0;
+  Segments segments;
 };
 
 } // namespace
 
-FailureOr<std::string> emitStep(ModuleOp module, const ProgramModel &model,
-                                const ProgramPlan &plan) {
+FailureOr<StepSource> emitStep(ModuleOp module, const ProgramModel &model,
+                               const ProgramPlan &plan) {
   return SourceWriter(module, model, plan).run();
 }
 

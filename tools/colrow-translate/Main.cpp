@@ -1,10 +1,14 @@
-//===- colrow-translate: between ONNX files and IR ------------------------===//
+//===- colrow-translate: ONNX files to IR, IR to C++ ----------------------===//
 
 #include "colrow/Error.h"
 #include "frontend/onnx/Import.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "passes/emit/Emit.h"
 #include "tools/Checks.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <CLI/CLI.hpp>
@@ -12,79 +16,148 @@
 using namespace colrow;
 
 static const char examples[] = R"(examples:
-  colrow-translate --import-onnx model.onnx --batch 4 --sequence 128
-  colrow-translate --import-onnx t5.onnx --batch 2 --sequence 32 --bind decoder_sequence=16 -o t5.mlir
-  colrow-translate --onnx-op-table)";
+  an ONNX model as IR:
+    colrow-translate --import-onnx model.onnx --batch 4 --sequence 128 -o model.mlir
+    colrow-translate --import-onnx t5.onnx --batch 2 --sequence 32 --bind decoder_sequence=16
+  its training step on two ranks as C++, and the parameters and ranks of that program:
+    colrow-opt model.mlir --colrow-to-trainer=axes=tp=2 -o step.mlir
+    colrow-translate --colrow-to-cpp step.mlir -o step.cpp
+    colrow-translate --colrow-to-cpp step.mlir --file model -o model.cpp
+  which operators are imported:
+    colrow-translate --onnx-op-table
 
-int main(int argc, char **argv) {
-  CLI::App app("Translates an ONNX model into IR of the colrow dialect.", "colrow-translate");
-  app.footer(examples);
-  app.set_version_flag("--version", COLROW_VERSION);
+'colrow compile' writes these sources with all that is needed to build them.)";
 
-  std::string model, output = "-";
+namespace {
+struct Options {
+  std::string model, program, file = "step", output = "-";
   std::vector<std::string> bindings;
-  ImportOptions options;
+  ImportOptions import;
   bool opTable = false, locations = false, remarks = false, elide = false;
-  auto *import =
-      app.add_option("--import-onnx", model, "print the IR of this model")->type_name("MODEL.onnx");
-  app.add_option("--batch", options.batch, "rows of a batch")->check(atLeastOne);
-  app.add_option("--sequence", options.sequence, "tokens of a row")->check(atLeastOne);
-  app.add_option("--bind", bindings, "sizes of other symbols of the model")
+};
+} // namespace
+
+static void addOptions(CLI::App &app, Options &options) {
+  auto *import = app.add_option("--import-onnx", options.model, "print the IR of this model")
+                     ->type_name("MODEL.onnx");
+  auto *emit = app.add_option("--colrow-to-cpp", options.program,
+                              "print the C++ of this trainer's IR; -: standard input")
+                   ->type_name("STEP.mlir")
+                   ->excludes(import);
+  app.add_flag("--onnx-op-table", options.opTable, "print the table of imported operators")
+      ->excludes(import)
+      ->excludes(emit);
+  app.add_option("-o,--output", options.output, "file to write")->type_name("FILE");
+  app.add_option("--file", options.file,
+                 "of the C++: step (its functions), model (parameters, inputs, ranks), constants or "
+                 "manifest")
+      ->check(CLI::IsMember({"step", "model", "constants", "manifest"}))
+      ->capture_default_str()
+      ->needs(emit);
+  app.add_option("--batch", options.import.batch, "rows of a batch")->check(atLeastOne);
+  app.add_option("--sequence", options.import.sequence, "tokens of a row")->check(atLeastOne);
+  app.add_option("--bind", options.bindings, "sizes of other symbols of the model")
       ->type_name("NAME=SIZE,...")
       ->delimiter(',');
-  app.add_option("--tie", options.parameters.tie, "A=B: B is the same parameter as A");
-  app.add_option("--untie", options.parameters.untie, "parameters that are not to be tied");
-  app.add_option("--restore-bias", options.parameters.restoreBias,
+  app.add_option("--tie", options.import.parameters.tie, "A=B: B is the same parameter as A");
+  app.add_option("--untie", options.import.parameters.untie, "parameters that are not to be tied");
+  app.add_option("--restore-bias", options.import.parameters.restoreBias,
                  "products that get a bias of zeros");
-  app.add_flag("--locations", locations, "print the name of the node behind each operation");
-  app.add_flag("--remarks", remarks, "print what was decided about parameters");
-  app.add_flag("--elide-constants", elide, "leave the elements of large constants out");
-  app.add_option("-o,--output", output, "file to write")->type_name("FILE");
-  app.add_flag("--onnx-op-table", opTable, "print the table of imported operators")
-      ->excludes(import);
+  app.add_flag("--locations", options.locations,
+               "print the name of the node behind each operation");
+  app.add_flag("--remarks", options.remarks, "print what was decided about parameters");
+  app.add_flag("--elide-constants", options.elide, "leave the elements of large constants out");
+}
+
+static void parseBindings(Options &options) {
+  for (const std::string &binding : options.bindings) {
+    size_t at = binding.find('=');
+    int64_t size = 0;
+    if (at == std::string::npos || at == 0 ||
+        llvm::StringRef(binding).drop_front(at + 1).getAsInteger(10, size) || size < 1)
+      throw CLI::ValidationError("--bind", "expects NAME=SIZE with a size of at least 1, got '" +
+                                               binding + "'");
+    options.import.bindings[binding.substr(0, at)] = size;
+  }
+}
+
+static mlir::LogicalResult importModel(const Options &options, llvm::raw_ostream &out) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+    if (isError || options.remarks)
+      llvm::errs() << (isError ? "error: " : "remark: ") << diagnostic.str() << "\n";
+    return mlir::success();
+  });
+  auto module = importOnnx(context, options.model, options.import);
+  if (failed(module))
+    return mlir::failure();
+  mlir::OpPrintingFlags flags;
+  if (options.locations)
+    flags.enableDebugInfo();
+  if (options.elide)
+    flags.elideLargeElementsAttrs(16);
+  (*module)->print(out, flags);
+  return mlir::success();
+}
+
+static mlir::LogicalResult emitCpp(const Options &options, llvm::raw_ostream &out) {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = mlir::openInputFile(options.program, &message);
+  if (!buffer) {
+    llvm::errs() << "error: " << message << "\n";
+    return mlir::failure();
+  }
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<ColrowDialect, mlir::func::FuncDialect>();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return mlir::failure();
+  auto files = emitProgram(*module);
+  if (failed(files))
+    return mlir::failure();
+  out << *files->find(options.file);
+  return mlir::success();
+}
+
+int main(int argc, char **argv) {
+  CLI::App app("Translates an ONNX model into IR of the colrow dialect, and the IR of a training "
+               "step into C++.",
+               "colrow-translate");
+  app.footer(examples);
+  app.set_version_flag("--version", COLROW_VERSION);
+  Options options;
+  addOptions(app, options);
   try {
     app.parse(argc, argv);
-    for (const std::string &binding : bindings) {
-      size_t at = binding.find('=');
-      int64_t size = 0;
-      if (at == std::string::npos || at == 0 ||
-          llvm::StringRef(binding).drop_front(at + 1).getAsInteger(10, size) || size < 1)
-        throw CLI::ValidationError("--bind", "expects NAME=SIZE with a size of at least 1, got '" +
-                                                 binding + "'");
-      options.bindings[binding.substr(0, at)] = size;
-    }
-    if (model.empty() && !opTable)
-      throw CLI::RequiredError("--import-onnx or --onnx-op-table");
+    parseBindings(options);
+    if (options.model.empty() && options.program.empty() && !options.opTable)
+      throw CLI::RequiredError("--import-onnx, --colrow-to-cpp or --onnx-op-table");
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
 
+  // A translation that fails leaves the file as it was.
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (options.opTable)
+    stream << onnxOpTable();
+  else if (failed(options.model.empty() ? emitCpp(options, stream) : importModel(options, stream)))
+    return 1;
   std::error_code code;
-  llvm::raw_fd_ostream out(output, code);
+  llvm::raw_fd_ostream out(options.output, code);
+  if (!code) {
+    out << text;
+    out.close();
+    code = out.error();
+    out.clear_error();
+  }
   if (code) {
-    llvm::errs() << "error: cannot write '" << output << "': " << code.message() << "\n";
+    llvm::errs() << "error: cannot write '" << options.output << "': " << code.message() << "\n";
     return 1;
   }
-  if (opTable) {
-    out << onnxOpTable();
-    return 0;
-  }
-
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
-    bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
-    if (isError || remarks)
-      llvm::errs() << (isError ? "error: " : "remark: ") << diagnostic.str() << "\n";
-    return mlir::success();
-  });
-  auto module = importOnnx(context, model, options);
-  if (failed(module))
-    return 1;
-  mlir::OpPrintingFlags flags;
-  if (locations)
-    flags.enableDebugInfo();
-  if (elide)
-    flags.elideLargeElementsAttrs(16);
-  (*module)->print(out, flags);
   return 0;
 }

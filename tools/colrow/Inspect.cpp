@@ -9,6 +9,7 @@
 #include "colrow/Error.h"
 #include "dialect/Colrow.h"
 #include "passes/lower/Repeats.h"
+#include "tools/Checks.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <CLI/CLI.hpp>
@@ -27,7 +28,7 @@ void addInspect(CLI::App &app, InspectOptions &options) {
   options.model.defaultSequence = 32;
   addModelOptions(app, options.model);
   app.add_option("--tp", options.ranks, "ranks of tensor parallelism")
-      ->check(CLI::PositiveNumber)
+      ->check(atLeastOne)
       ->capture_default_str();
   app.add_flag("--ir", options.ir,
                "print the sharded forward program instead, large constants elided");
@@ -102,7 +103,7 @@ static Json describe(Model &model, ModuleOp forward, int64_t ranks) {
   json["sequence"] = sizeOf(model.imported(), "colrow.sequence");
   json["assumed"] = model.assumed();
   json["ranks"] = ranks;
-  Json manifest = Json::parse(model.manifest(ranks));
+  Json manifest = Json::parse(model.emit(ranks).manifest);
   int64_t count = 0;
   for (const Json &parameter : manifest["parameters"]) {
     int64_t elements = 1;

@@ -132,13 +132,4 @@ ProgramFiles Model::emit(int64_t ranks) {
   return *files;
 }
 
-std::string Model::manifest(int64_t ranks) {
-  OwningOpRef<ModuleOp> program = compile(ranks, buildTrainerPipeline);
-  Diagnostics diagnostics(context, chosen.remarks);
-  FailureOr<std::string> manifest = emitManifest(*program);
-  if (failed(manifest))
-    diagnostics.raise("'" + chosen.model + "' could not be emitted");
-  return *manifest;
-}
-
 } // namespace colrow

@@ -61,9 +61,6 @@ public:
   /// The source of a trainer for tp = `ranks`. Throws Error.
   ProgramFiles emit(int64_t ranks);
 
-  /// Its manifest.json alone. Throws Error.
-  std::string manifest(int64_t ranks);
-
 private:
   ModelOptions chosen;
   std::vector<std::string> assumedSizes;
