@@ -30,6 +30,10 @@ const std::string *ProgramFiles::find(StringRef name) const {
 }
 
 FailureOr<ProgramFiles> emitProgram(ModuleOp module) {
+  if (llvm::none_of(ArrayRef<StringRef>{"forward_backward", "evaluate", "update"},
+                    [&](StringRef name) { return module.lookupSymbol<func::FuncOp>(name); }))
+    return module.emitError("has none of @forward_backward, @evaluate and @update to emit: run "
+                            "colrow-opt --colrow-to-trainer first");
   FailureOr<ProgramModel> model = ProgramModel::create(module);
   if (failed(model))
     return failure();

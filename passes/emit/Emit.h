@@ -25,8 +25,8 @@ struct ProgramFiles {
   const std::string *find(llvm::StringRef name) const;
 };
 
-/// Emits a localized module with @forward_backward, @evaluate and @update (any of which may be
-/// missing: the program then throws where it is called). Outlined functions become functions.
+/// Emits a localized module with @forward_backward, @evaluate and @update (one or two may
+/// be missing: the program then throws where they are called). Outlined functions become functions.
 /// Emits an error at an operation that has no kernel.
 mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module);
 

@@ -1,6 +1,6 @@
 //===- colrow-translate: ONNX files to IR, IR to C++ ----------------------===//
 
-#include "colrow/Error.h"
+#include "dialect/Colrow.h"
 #include "frontend/onnx/Import.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
@@ -17,11 +17,13 @@ using namespace colrow;
 
 static const char examples[] = R"(examples:
   an ONNX model as IR:
-    colrow-translate --import-onnx model.onnx --batch 4 --sequence 128 -o model.mlir
+    colrow-translate --import-onnx model.onnx --batch 4 --sequence 128
     colrow-translate --import-onnx t5.onnx --batch 2 --sequence 32 --bind decoder_sequence=16
-  its training step on two ranks as C++, and the parameters and ranks of that program:
-    colrow-opt model.mlir --colrow-to-trainer=axes=tp=2 -o step.mlir
+  its training step on two ranks as C++, with the model's names, which are locations in the IR:
+    colrow-translate --import-onnx model.onnx --batch 4 --sequence 128 --locations -o model.mlir
+    colrow-opt model.mlir --colrow-to-trainer=axes=tp=2 --mlir-print-debuginfo -o step.mlir
     colrow-translate --colrow-to-cpp step.mlir -o step.cpp
+  the parameters and ranks of that program:
     colrow-translate --colrow-to-cpp step.mlir --file model -o model.cpp
   which operators are imported:
     colrow-translate --onnx-op-table
