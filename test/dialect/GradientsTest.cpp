@@ -275,7 +275,7 @@ TEST(Evaluate, LeavesDropoutOut) {
       " -> tensor<64xf32>\n"
       "%1 = colrow.reduce_sum %0 over [0] : (tensor<64xf32>) -> tensor<f32>\n"
       "return %1 : tensor<f32>\n}\n",
-      "colrow-differentiate");
+      "colrow-evaluate,colrow-differentiate");
   GradientProgram::Tensors inputs =
       program.randomInputs({{"x", {1, 1}}, {"colrow.random", {1, 2}}});
   EXPECT_EQ(program.evaluate(inputs), 64);

@@ -169,7 +169,8 @@ protected:
 };
 
 TEST_P(ShardedGradients, EvaluateComputesTheSameLoss) {
-  GradientProgram program(GetParam().text, "colrow-fuse-loss,colrow-differentiate");
+  GradientProgram program(GetParam().text,
+                          "colrow-evaluate,colrow-fuse-loss,colrow-differentiate");
   GradientProgram::Tensors inputs = program.randomInputs(GetParam().ranges);
   EXPECT_NEAR(program.evaluate(inputs), program.loss(inputs), 1e-13);
 }
