@@ -167,14 +167,14 @@ private:
     members.clear();
   }
 
-  /// What is read outside of its loop has to be in memory.
+  /// What is read outside of its loop has to be in memory, and what is added to where it lies.
   void findStored() {
     for (Step &step : plan.steps) {
       if (step.kind != Step::loop)
         continue;
       llvm::SmallPtrSet<Operation *, 8> inside(step.ops.begin(), step.ops.end());
       for (Operation *op : step.ops)
-        if (readOutside(op->getResult(0), inside))
+        if (op->hasAttr(inPlaceAttrName) || readOutside(op->getResult(0), inside))
           plan.stored.insert(op->getResult(0));
     }
   }
