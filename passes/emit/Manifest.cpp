@@ -1,4 +1,19 @@
 //===- Manifest.cpp - manifest.json ---------------------------------------===//
+//
+//   model        the file that was compiled
+//   grid         ranks by axis
+//   flops        of matrix products in one call of forward_backward and of evaluate, all ranks
+//   parameters   name (torch's), onnx (values of the file that hold it; none: created again), shape
+//                as stored without padding, transposed (of torch's), layout, rule and because (see
+//                colrow-shard), bytes_per_rank with padding, tied_to (torch's other names)
+//   collectives  one for each call at run time: kind, axes, payload_bytes, wire_bytes_per_rank,
+//                phase (init, forward, backward, update, evaluate), layer (number, or null outside
+//                of repeated structure), because
+//   segments     bytes that one rank allocates, by use
+//
+// test/tools/colrow/manifest.test holds it against the emitted source.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/emit/Program.h"
 
