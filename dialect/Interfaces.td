@@ -73,6 +73,22 @@ def RankDependentOpInterface : OpInterface<"RankDependentOpInterface"> {
   ];
 }
 
+def RandomSiteOpInterface : OpInterface<"RandomSiteOpInterface"> {
+  let cppNamespace = "::colrow";
+  let description = [{
+    An operation that may draw random numbers at a site of its own. The site's number is in the
+    attribute `id`, the only thing in which sites of repeated layers differ: an outlined layer is told
+    the ids of its sites.
+  }];
+  let methods = [
+    InterfaceMethod<"the site's number, or nothing where none are drawn", "::std::optional<int64_t>",
+                    "getRandomSite", (ins), [{
+      auto id = $_op->template getAttrOfType<::mlir::IntegerAttr>("id");
+      return id ? ::std::optional<int64_t>(id.getInt()) : ::std::nullopt;
+    }]>
+  ];
+}
+
 def LocalizableOpInterface : OpInterface<"LocalizableOpInterface"> {
   let cppNamespace = "::colrow";
   let description = [{

@@ -133,7 +133,7 @@ def Colrow_LayerNormGradOp : Colrow_InferredOp<"layer_norm_grad", [Colrow_Decomp
 //===----------------------------------------------------------------------===//
 
 def Colrow_DropoutOp : Colrow_InferredOp<"dropout",
-    [Colrow_RankDependent, Colrow_Differentiable, Colrow_EvaluationForm]> {
+    [Colrow_RankDependent, Colrow_RandomSite, Colrow_Differentiable, Colrow_EvaluationForm]> {
   let summary = "zeroes elements at random and scales the others by 1 / (1 - rate)";
   let description = [{
     The mask is a function of seed and step, the site's `id` (from its name) and the global

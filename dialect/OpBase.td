@@ -13,6 +13,7 @@ defvar Colrow_Decomposable = DeclareOpInterfaceMethods<DecomposableOpInterface>;
 defvar Colrow_EvaluationForm = DeclareOpInterfaceMethods<EvaluationFormOpInterface>;
 defvar Colrow_Localizable = DeclareOpInterfaceMethods<LocalizableOpInterface>;
 defvar Colrow_MatrixProduct = DeclareOpInterfaceMethods<MatrixProductOpInterface>;
+defvar Colrow_RandomSite = DeclareOpInterfaceMethods<RandomSiteOpInterface>;
 defvar Colrow_RankDependent = DeclareOpInterfaceMethods<RankDependentOpInterface>;
 
 /// The results are constants for differentiation: no gradient passes through.

@@ -314,8 +314,9 @@ private:
                                                : AxisState::partial(axis));
       else if (kind == FactorKind::inner)
         inference.results.push_back(AxisState::invariant(axis));
-      else
-        llvm_unreachable("a pass factor is in every result");
+      else // computed from whole operands alone
+        inference.results.push_back(isFloatResult(i) ? AxisState::replicated(axis)
+                                                     : AxisState::invariant(axis));
     }
   }
 

@@ -23,7 +23,7 @@
 namespace colrow {
 
 enum class FactorKind {
-  pass,  ///< in operands and results
+  pass,  ///< in operands and results; results that lack it depend on no operand that has it
   sum,   ///< in operands; results that lack it are sums over it
   own,   ///< in results only: broadcast, iota
   inner, ///< the op communicates over it by itself; results that lack it are whole

@@ -173,7 +173,7 @@ std::string FunctionEmitter::signature() {
       variables[value] = variable;
   }
   bool hasIds = false;
-  function.walk([&](DropoutOp op) { hasIds = true; });
+  function.walk([&](Operation *op) { hasIds |= op->hasAttr("colrow.id_argument"); });
   if (hasIds)
     parameters.push_back({"std::initializer_list<uint64_t> ids", "of dropout sites"});
   if (form.numbered)

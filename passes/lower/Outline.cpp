@@ -50,6 +50,12 @@ private:
     return at(instance, slot.op)->getResult(slot.number);
   }
 
+  /// The number of the site where an operation draws random numbers.
+  static std::optional<int64_t> randomSite(Operation *op) {
+    auto random = dyn_cast<RandomSiteOpInterface>(op);
+    return random ? random.getRandomSite() : std::nullopt;
+  }
+
   /// The same constant in every instance goes into the function.
   bool isCommonConstant(Slot slot) const {
     auto constant = read(0, slot).getDefiningOp<ConstantOp>();
@@ -146,9 +152,9 @@ private:
         else if (Operation *constant = constantOf(original->getOperand(o)))
           copy->setOperand(o, constantIn(builder, copy, constant)->getResult(0));
       }
-      if (auto dropout = dyn_cast<DropoutOp>(copy)) {
-        copy->setAttr("colrow.id_argument", builder.getI64IntegerAttr(dropouts.size()));
-        dropouts.push_back(i);
+      if (randomSite(copy)) {
+        copy->setAttr("colrow.id_argument", builder.getI64IntegerAttr(sites.size()));
+        sites.push_back(i);
       }
     }
     SmallVector<Value> values;
@@ -224,10 +230,10 @@ private:
     auto call = func::CallOp::create(builder, at(instance, 0)->getLoc(), function, operands);
     call->setAttr("colrow.instance", builder.getI64IntegerAttr(instance));
     call->setAttr("colrow.label", builder.getStringAttr(labelOf(instance)));
-    if (!dropouts.empty()) {
+    if (!sites.empty()) {
       SmallVector<int64_t> ids;
-      for (size_t dropout : dropouts)
-        ids.push_back(cast<DropoutOp>(at(instance, dropout)).getId());
+      for (size_t site : sites)
+        ids.push_back(*randomSite(at(instance, site)));
       call->setAttr("colrow.ids", builder.getDenseI64ArrayAttr(ids));
     }
     for (auto [slot, result] : llvm::zip(results, call.getResults()))
@@ -275,7 +281,7 @@ private:
   SmallVector<Slot> arguments;                        ///< where each argument is read first
   std::map<std::pair<size_t, unsigned>, unsigned> argumentOf;
   SmallVector<Slot> results, reshaped;
-  SmallVector<size_t> dropouts;
+  SmallVector<size_t> sites; ///< operations that draw random numbers
   DenseMap<Operation *, Operation *> constants;
 };
 

@@ -17,7 +17,7 @@ static std::vector<const void *> signature(Operation *op) {
   for (NamedAttribute attribute : op->getAttrs()) {
     StringRef name = attribute.getName();
     bool inherent = op->getPropertiesStorageSize() && op->getInherentAttr(name);
-    bool identifier = isa<DropoutOp>(op) && name == "id";
+    bool identifier = isa<RandomSiteOpInterface>(op) && name == "id";
     if ((inherent || name == inPlaceAttrName) && !identifier) {
       key.push_back(attribute.getName().getAsOpaquePointer());
       key.push_back(attribute.getValue().getAsOpaquePointer());

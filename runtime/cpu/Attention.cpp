@@ -155,8 +155,11 @@ void attentionGrad(KernelContext &ctx, const ConstTensor &dout, const ConstTenso
         float *row = p.data + query * shape.keys;
         int64_t count = shape.visible(query);
         shape.score(batch, head, query, row, count);
+        // The sum is 1, but where a mask hides all keys behind a large finite number: there its
+        // logarithm was lost in that number.
+        float factor = float(1 / expOfDifference(row, count, sums[query]));
         for (int64_t j = 0; j < count; ++j)
-          row[j] = math::exp(row[j] - sums[query]);
+          row[j] *= factor;
         for (int64_t j = count; j < shape.keys; ++j)
           row[j] = count > 0 ? 0 : std::numeric_limits<float>::quiet_NaN();
         if (shape.drops())

@@ -212,6 +212,18 @@ TEST(Evaluate, DecomposesBigOperations) {
   EXPECT_LE(maxDifference(got, Tensor::floats({2}, {0.25, 0.75})), 1e-15);
 }
 
+// As its kernel does (test/runtime/cpu/AttentionTest.cpp).
+TEST(Evaluate, AttentionOfAQueryThatSeesNothingIsNaN) {
+  SingleOp attention(testContext(),
+                     {"colrow.attention %0, %1, %2 scale 1.0 causal -1 : (tensor<1x1x2x1xf32>, "
+                      "tensor<1x1x2x1xf32>, tensor<1x1x2x1xf32>) -> tensor<1x1x2x1xf32>"},
+                     GridAttr());
+  Tensor x = Tensor::floats({1, 1, 2, 1}, {3, 4});
+  std::vector<double> got = evaluate(attention.op(), {x, x, x})[0].toFloats();
+  EXPECT_TRUE(std::isnan(got[0]));
+  EXPECT_EQ(got[1], 3);
+}
+
 //===----------------------------------------------------------------------===//
 // Constants
 //===----------------------------------------------------------------------===//

@@ -146,6 +146,23 @@ const Instance instances[] = {
      "-> (tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>)", 3},
     {"colrow.dropout %0 random %1 rate 0.25 id 11 : (tensor<4x24xf32>, tensor<4xi64>) "
      "-> tensor<4x24xf32>"},
+    {"colrow.attention %0, %1, %2 scale 0.5 causal 0 : (tensor<2x4x2x3xf32>, "
+     "tensor<2x4x3x3xf32>, tensor<2x4x3x2xf32>) -> tensor<2x4x2x2xf32>"},
+    {"colrow.attention %0, %1, %2 mask %3 scale 0.5 : (tensor<2x8x4x3xf32>, tensor<2x2x3x3xf32>, "
+     "tensor<2x2x3x4xf32>, tensor<8x1x3xf32>) -> tensor<2x8x4x4xf32>", 1, 2, false, 3},
+    {"colrow.attention %0, %1, %2 random %3 rate 0.25 id 11 scale 0.5 causal 1 : "
+     "(tensor<2x4x4x3xf32>, tensor<2x2x5x3xf32>, tensor<2x2x5x2xf32>, tensor<4xi64>) "
+     "-> tensor<2x4x4x2xf32>"},
+    {"colrow.attention_with_statistics %0, %1, %2 mask %3 scale 0.5 causal 0 : "
+     "(tensor<2x4x4x3xf32>, tensor<2x2x3x3xf32>, tensor<2x2x3x2xf32>, tensor<2x1x1x3xf32>) "
+     "-> (tensor<2x4x4x2xf32>, tensor<2x4x4xf32>)", 2, 2, false, 3},
+    {"colrow.attention_grad %0 at %1, %2, %3 log_sum_exp %4 scale 0.5 causal 0 : "
+     "(tensor<2x4x2x2xf32>, tensor<2x4x2x3xf32>, tensor<2x2x3x3xf32>, tensor<2x2x3x2xf32>, "
+     "tensor<2x4x2xf32>) -> (tensor<2x4x2x3xf32>, tensor<2x2x3x3xf32>, tensor<2x2x3x2xf32>)", 3},
+    {"colrow.attention_grad %0 at %1, %2, %3 log_sum_exp %4 random %5 rate 0.25 id 11 scale 0.5 : "
+     "(tensor<1x4x2x2xf32>, tensor<1x4x2x3xf32>, tensor<1x2x3x3xf32>, tensor<1x2x3x2xf32>, "
+     "tensor<1x4x2xf32>, tensor<4xi64>) "
+     "-> (tensor<1x4x2x3xf32>, tensor<1x2x3x3xf32>, tensor<1x2x3x2xf32>)", 3},
     {"colrow.cross_entropy %0, %1, %2 ignore 3 valid 19 : "
      "(tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>", 1, 19, true, 2},
     {"colrow.cross_entropy_with_statistics %0, %1, %2 ignore 3 valid 19 : "

@@ -234,6 +234,31 @@ std::vector<Case> bigCases() {
        {{"x", "5x4xf32"}},
        "%y = colrow.layer_norm %x from 1 epsilon 1.0e-3 : (tensor<5x4xf32>) -> tensor<5x4xf32>",
        "5x4xf32"},
+      {"attention",
+       {{"q", "2x3x4x2xf32"}, {"k", "2x3x5x2xf32"}, {"v", "2x3x5x3xf32"}},
+       "%y = colrow.attention %q, %k, %v scale 1.7 : (tensor<2x3x4x2xf32>, tensor<2x3x5x2xf32>,"
+       " tensor<2x3x5x3xf32>) -> tensor<2x3x4x3xf32>",
+       "2x3x4x3xf32"},
+      // Two heads to a group; a mask that hides two keys, of which one is seen by nobody anyway.
+      {"masked attention of groups",
+       {{"q", "1x4x3x2xf32"}, {"k", "1x2x5x2xf32"}, {"v", "1x2x5x2xf32"}},
+       "%m = colrow.constant dense<[0.5, 0xFF800000, -1.0, 0.0, 0xFF800000]> : tensor<5xf32>\n"
+       "%y = colrow.attention %q, %k, %v mask %m scale 0.7 causal 1 : (tensor<1x4x3x2xf32>,"
+       " tensor<1x2x5x2xf32>, tensor<1x2x5x2xf32>, tensor<5xf32>) -> tensor<1x4x3x2xf32>",
+       "1x4x3x2xf32"},
+      // All keys behind one large finite number, in which scores would be lost.
+      {"attention behind a finite mask",
+       {{"q", "1x1x2x2xf32"}, {"k", "1x1x3x2xf32"}, {"v", "1x1x3x2xf32"}},
+       "%m = colrow.constant dense<-1.0e38> : tensor<1xf32>\n"
+       "%y = colrow.attention %q, %k, %v mask %m scale 0.0 : (tensor<1x1x2x2xf32>,"
+       " tensor<1x1x3x2xf32>, tensor<1x1x3x2xf32>, tensor<1xf32>) -> tensor<1x1x2x2xf32>",
+       "1x1x2x2xf32"},
+      {"attention with dropout",
+       {{"q", "2x2x4x2xf32"}, {"k", "2x2x4x2xf32"}, {"v", "2x2x4x3xf32"}, {"random", "4xi64", 1, 2}},
+       "%y = colrow.attention %q, %k, %v random %random rate 0.4 id 7 scale 0.7 causal 0 :"
+       " (tensor<2x2x4x2xf32>, tensor<2x2x4x2xf32>, tensor<2x2x4x3xf32>, tensor<4xi64>)"
+       " -> tensor<2x2x4x3xf32>",
+       "2x2x4x3xf32"},
       // Labels reach from 0 to 7; 5 is ignored, and 8 and 9 are padding.
       {"cross_entropy",
        {{"x", "2x3x10xf32", -3, 3}, {"labels", "2x3xi64", 0, 8}},

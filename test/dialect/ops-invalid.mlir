@@ -157,6 +157,57 @@ func.func @take_along(%t: tensor<3x4xf32>, %ids: tensor<2xi64>) {
 
 // -----
 
+func.func @attention(%q: tensor<2x4x3x2xf32>, %k: tensor<2x4x5x3xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expects query [b, h, s, d], key [b, hk, t, d] and value [b, hk, t, e], got: 'tensor<2x4x3x2xf32>', 'tensor<2x4x5x3xf32>' and 'tensor<2x4x5x3xf32>'}}
+  %0 = colrow.attention %q, %k, %k scale 1.0
+      : (tensor<2x4x3x2xf32>, tensor<2x4x5x3xf32>, tensor<2x4x5x3xf32>) -> tensor<2x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention_heads(%q: tensor<2x12x3x2xf32>, %k: tensor<2x5x3x2xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expects kv heads to divide query heads, got: 5 and 12}}
+  %0 = colrow.attention %q, %k, %k scale 1.0
+      : (tensor<2x12x3x2xf32>, tensor<2x5x3x2xf32>, tensor<2x5x3x2xf32>) -> tensor<2x12x3x2xf32>
+  return
+}
+
+// -----
+
+func.func @attention_mask(%q: tensor<2x4x3x2xf32>, %m: tensor<2x3x3xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{mask 'tensor<2x3x3xf32>' does not broadcast to [b, h, s, t] of}}
+  %0 = colrow.attention %q, %q, %q mask %m scale 1.0
+      : (tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x3x3xf32>)
+      -> tensor<2x4x3x2xf32>
+  return
+}
+
+// -----
+
+func.func @attention_dropout(%q: tensor<2x4x3x2xf32>) {
+  // expected-error @+1 {{expects random, rate and id together}}
+  %0 = colrow.attention %q, %q, %q scale 1.0 {rate = 0.5, id = 7}
+      : (tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>) -> tensor<2x4x3x2xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad(%q: tensor<2x4x3x2xf32>, %l: tensor<2x4x3x1xf32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expects a gradient [b, h, s, e] and log_sum_exp [b, h, s], got: 'tensor<2x4x3x2xf32>' and 'tensor<2x4x3x1xf32>'}}
+  %0:3 = colrow.attention_grad %q at %q, %q, %q log_sum_exp %l scale 1.0
+      : (tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>,
+         tensor<2x4x3x1xf32>) -> (tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>)
+  return
+}
+
+// -----
+
 func.func @cross_entropy(%x: tensor<3x4xf32>, %labels: tensor<2xi64>, %count: tensor<f32>) {
   // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{labels 'tensor<2xi64>' do not fit 'tensor<3x4xf32>'}}

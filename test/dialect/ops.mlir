@@ -561,6 +561,30 @@ func.func @dropout(%arg0: tensor<4x24xf32>, %arg1: tensor<4xi64>) {
   %0 = colrow.dropout %arg0 random %arg1 rate 2.500000e-01 id 11 : (tensor<4x24xf32>, tensor<4xi64>) -> tensor<4x24xf32>
   return
 }
+// CHECK-LABEL: func.func @attention(
+func.func @attention(%arg0: tensor<2x4x2x3xf32>, %arg1: tensor<2x2x5x3xf32>, %arg2: tensor<2x2x5x6xf32>) {
+  // CHECK-NEXT: %0 = colrow.attention %arg0, %arg1, %arg2 scale 5.000000e-01 : (tensor<2x4x2x3xf32>, tensor<2x2x5x3xf32>, tensor<2x2x5x6xf32>) -> tensor<2x4x2x6xf32>
+  %0 = colrow.attention %arg0, %arg1, %arg2 scale 5.000000e-01 : (tensor<2x4x2x3xf32>, tensor<2x2x5x3xf32>, tensor<2x2x5x6xf32>) -> tensor<2x4x2x6xf32>
+  return
+}
+// CHECK-LABEL: func.func @attention_2(
+func.func @attention_2(%arg0: tensor<2x4x2x3xf32>, %arg1: tensor<2x4x5x3xf32>, %arg2: tensor<1x5xf32>, %arg3: tensor<4xi64>) {
+  // CHECK-NEXT: %0 = colrow.attention %arg0, %arg1, %arg1 mask %arg2 random %arg3 rate 2.500000e-01 id 11 scale 5.000000e-01 causal 3 : (tensor<2x4x2x3xf32>, tensor<2x4x5x3xf32>, tensor<2x4x5x3xf32>, tensor<1x5xf32>, tensor<4xi64>) -> tensor<2x4x2x3xf32>
+  %0 = colrow.attention %arg0, %arg1, %arg1 mask %arg2 random %arg3 rate 2.500000e-01 id 11 scale 5.000000e-01 causal 3 : (tensor<2x4x2x3xf32>, tensor<2x4x5x3xf32>, tensor<2x4x5x3xf32>, tensor<1x5xf32>, tensor<4xi64>) -> tensor<2x4x2x3xf32>
+  return
+}
+// CHECK-LABEL: func.func @attention_with_statistics(
+func.func @attention_with_statistics(%arg0: tensor<2x4x2x3xf32>, %arg1: tensor<2x4x2x3xf32>) {
+  // CHECK-NEXT: %result, %log_sum_exp = colrow.attention_with_statistics %arg0, %arg1, %arg1 scale 5.000000e-01 causal 0 : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>) -> (tensor<2x4x2x3xf32>, tensor<2x4x2xf32>)
+  %result, %log_sum_exp = colrow.attention_with_statistics %arg0, %arg1, %arg1 scale 5.000000e-01 causal 0 : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>) -> (tensor<2x4x2x3xf32>, tensor<2x4x2xf32>)
+  return
+}
+// CHECK-LABEL: func.func @attention_grad(
+func.func @attention_grad(%arg0: tensor<2x4x2x3xf32>, %arg1: tensor<2x4x2xf32>, %arg2: tensor<4xi64>) {
+  // CHECK-NEXT: %query_gradient, %key_gradient, %value_gradient = colrow.attention_grad %arg0 at %arg0, %arg0, %arg0 log_sum_exp %arg1 random %arg2 rate 2.500000e-01 id 11 scale 5.000000e-01 causal 0 : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2xf32>, tensor<4xi64>) -> (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>)
+  %query_gradient, %key_gradient, %value_gradient = colrow.attention_grad %arg0 at %arg0, %arg0, %arg0 log_sum_exp %arg1 random %arg2 rate 2.500000e-01 id 11 scale 5.000000e-01 causal 0 : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2xf32>, tensor<4xi64>) -> (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>)
+  return
+}
 // CHECK-LABEL: func.func @cross_entropy(
 func.func @cross_entropy(%arg0: tensor<4x24xf32>, %arg1: tensor<4xi64>, %arg2: tensor<f32>) {
   // CHECK-NEXT: %0 = colrow.cross_entropy %arg0, %arg1, %arg2 ignore 3 valid 19 : (tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>
