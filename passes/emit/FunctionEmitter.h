@@ -94,6 +94,11 @@ private:
 // Families of operations. Each returns false where an operation is not of its own.
 void emitLoop(FunctionEmitter &e, const Step &step);                  // Loops.cpp
 bool emitKernel(FunctionEmitter &e, const Step &step);                // Kernels.cpp
+bool emitAttention(FunctionEmitter &e, const Step &step);             // KernelsAttention.cpp
 bool emitComm(FunctionEmitter &e, mlir::Operation *op);               // Comm.cpp
+
+/// The DropoutSite of an operation that draws random numbers; an outlined layer is told the id.
+std::string dropoutSite(FunctionEmitter &e, mlir::Operation *op, mlir::Value random, int64_t id,
+                        double rate);
 
 } // namespace colrow

@@ -245,14 +245,12 @@ void emitLayerNormGrad(FunctionEmitter &e, LayerNormGradOp norm) {
 }
 
 void emitDropout(FunctionEmitter &e, DropoutOp dropout) {
-  auto argument = dropout->getAttrOfType<IntegerAttr>("colrow.id_argument");
-  std::string id = argument ? fmt::format("ids.begin()[{}]", argument.getInt())
-                            : fmt::format("0x{:x}u", static_cast<uint64_t>(dropout.getId()));
   std::string from = e.view(dropout.getInput());
-  std::string random = e.pointer(dropout.getRandom());
-  e.line(fmt::format("dropout(ctx, {}, {}, dropoutSite({}, {}, {}), {});", from,
-                     e.members.slices(globalOf(dropout, dropout.getInput())), random, id,
-                     dropout.getRate().convertToDouble(), e.view(dropout.getResult())));
+  std::string site = dropoutSite(e, dropout, dropout.getRandom(), dropout.getId(),
+                                 dropout.getRate().convertToDouble());
+  e.line(fmt::format("dropout(ctx, {}, {}, {}, {});", from,
+                     e.members.slices(globalOf(dropout, dropout.getInput())), site,
+                     e.view(dropout.getResult())));
 }
 
 /// linear_cross_entropy, alone (`step` has no sum) or with gradients.
@@ -336,8 +334,15 @@ bool emitNN(FunctionEmitter &e, const Step &step) {
 
 } // namespace
 
+std::string dropoutSite(FunctionEmitter &e, Operation *op, Value random, int64_t id, double rate) {
+  auto argument = op->getAttrOfType<IntegerAttr>("colrow.id_argument");
+  std::string number = argument ? fmt::format("ids.begin()[{}]", argument.getInt())
+                                : fmt::format("0x{:x}u", static_cast<uint64_t>(id));
+  return fmt::format("dropoutSite({}, {}, {})", e.pointer(random), number, rate);
+}
+
 bool emitKernel(FunctionEmitter &e, const Step &step) {
-  return emitMath(e, step) || emitShape(e, step) || emitNN(e, step);
+  return emitMath(e, step) || emitShape(e, step) || emitNN(e, step) || emitAttention(e, step);
 }
 
 } // namespace colrow

@@ -66,7 +66,15 @@ private:
 
   void assign(Value value, unsigned buffer) {
     auto shape = cast<RankedTensorType>(value.getType()).getShape();
-    assign(value, {buffer, 0, rowMajorStrides(shape)});
+    SmallVector<int64_t> strides = rowMajorStrides(shape);
+    if (std::optional<ArrayRef<int64_t>> order = writtenOrder(value)) {
+      int64_t stride = 1;
+      for (int64_t dim : llvm::reverse(*order)) {
+        strides[dim] = stride;
+        stride *= shape[dim];
+      }
+    }
+    assign(value, {buffer, 0, strides});
   }
   void assign(Value value, Place place) {
     Buffer &buffer = plan.buffers[place.buffer];

@@ -136,6 +136,11 @@ llvm::SmallVector<mlir::RankedTensorType> workspaceTypes(mlir::Operation *op);
 /// Whether the reader of an operand takes any strides.
 bool acceptsStrides(mlir::OpOperand &operand);
 
+/// The order in which the dimensions of a kernel's result lie in memory, outermost first, where the
+/// kernel writes with any strides and a transpose alone reads: that of the transpose, which then is
+/// contiguous.
+std::optional<llvm::ArrayRef<int64_t>> writtenOrder(mlir::Value value);
+
 /// Whether an operation only sees its operand in another way: transpose, slice or broadcast where
 /// every reader takes strides, and reshape of contiguous memory. It has no step of its own.
 bool isView(mlir::Operation *op);

@@ -19,7 +19,21 @@ bool acceptsStrides(OpOperand &operand) {
     return true;
   if (isa<EinsumOp, TransposeOp, SliceOp, ConcatOp, ReshapeOp>(reader))
     return true;
-  return false;
+  // Gradient, query, key and value.
+  if (isa<AttentionOp, AttentionWithStatisticsOp>(reader))
+    return operand.getOperandNumber() < 3;
+  return isa<AttentionGradOp>(reader) && operand.getOperandNumber() < 4;
+}
+
+std::optional<ArrayRef<int64_t>> writtenOrder(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result || !result.hasOneUse())
+    return {};
+  bool any = isa<AttentionGradOp>(result.getOwner()) ||
+             (isa<AttentionOp, AttentionWithStatisticsOp>(result.getOwner()) &&
+              result.getResultNumber() == 0);
+  auto reader = any ? dyn_cast<TransposeOp>(*result.user_begin()) : TransposeOp();
+  return reader ? std::optional(reader.getPermutation()) : std::nullopt;
 }
 
 /// Whether the elements of a slice lie one behind the other in a contiguous tensor.
@@ -40,6 +54,8 @@ static bool isContiguousValue(Value value) {
     return true;
   if (auto slice = dyn_cast<SliceOp>(op))
     return isContiguousSlice(slice) && isContiguousValue(slice.getInput());
+  if (isa<TransposeOp>(op))
+    return writtenOrder(op->getOperand(0)).has_value();
   return isa<ReshapeOp>(op);
 }
 
@@ -50,6 +66,8 @@ bool isView(Operation *op) {
   if (auto slice = dyn_cast<SliceOp>(op))
     if (isContiguousSlice(slice) && isContiguousValue(slice.getInput()))
       return true;
+  if (isa<TransposeOp>(op) && writtenOrder(op->getOperand(0)))
+    return true;
   if (!isa<TransposeOp, SliceOp, BroadcastOp>(op))
     return false;
   return llvm::all_of(op->getResult(0).getUses(), [&](OpOperand &use) {
@@ -67,6 +85,8 @@ SmallVector<RankedTensorType> workspaceTypes(Operation *op) {
     auto rows = floats(norm.getInput().getType().getShape().take_front(norm.getAxis()));
     return {rows, rows}; // mean and rstd, which only a gradient would read
   }
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return {floats(attention.getQuery().getType().getShape().drop_back())}; // log-sum-exp, likewise
   if (auto loss = dyn_cast<CrossEntropyOp>(op))
     return {floats(loss.getLabels().getType().getShape())}; // log-sum-exp, likewise
   return {};
