@@ -9,14 +9,43 @@
 #include "passes/objective/Passes.h"
 #include "passes/optimizer/Passes.h"
 #include "passes/raise/Passes.h"
+#include "passes/raise/Recognisers.h"
 #include "passes/shard/Passes.h"
 
 using namespace mlir;
 
 namespace colrow {
 
+static std::vector<std::string> namesOf(StringRef choice) {
+  std::vector<std::string> names;
+  for (StringRef name : llvm::split(choice, ','))
+    names.push_back(name.str());
+  return names;
+}
+
+std::string checkRaise(StringRef choice) {
+  if (choice == "all" || choice == "none")
+    return "";
+  std::string wrong = checkRecognisers(namesOf(choice));
+  return wrong.empty() ? "" : wrong + "; or all, or none";
+}
+
+bool RaiseParser::parse(llvm::cl::Option &option, StringRef, StringRef value,
+                        std::string &result) {
+  if (std::string wrong = checkRaise(value); !wrong.empty())
+    return option.error(wrong);
+  result = value.str();
+  return false;
+}
+
 void buildForwardPipeline(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createWidenConstants());
+  if (options.raise != "none") {
+    RaiseOptions raise;
+    if (options.raise != "all")
+      raise.only = llvm::to_vector(namesOf(options.raise));
+    passes.addPass(createRaise(raise));
+  }
   passes.addPass(createObjective({options.objective}));
   if (options.raise == "none")
     passes.addPass(createDecompose());

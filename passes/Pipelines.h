@@ -8,6 +8,17 @@
 
 namespace colrow {
 
+/// What is wrong with a choice of recognisers, "all", "none" or names with commas between them; empty
+/// if nothing is.
+std::string checkRaise(llvm::StringRef choice);
+
+/// Refuses a choice with what checkRaise says.
+struct RaiseParser : llvm::cl::parser<std::string> {
+  using parser::parser;
+  bool parse(llvm::cl::Option &option, llvm::StringRef name, llvm::StringRef value,
+             std::string &result);
+};
+
 /// What the pipelines of colrow-opt and the drivers take.
 struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   ListOption<std::string> axes{*this, "axes",
@@ -15,9 +26,11 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                                               "none: one rank")};
   Option<std::string> objective{*this, "objective", llvm::cl::desc("see colrow-objective"),
                                 llvm::cl::init("auto")};
-  Option<std::string> raise{*this, "raise",
-                            llvm::cl::desc("all, or none: only primitive operations"),
-                            llvm::cl::init("all")};
+  Option<std::string, RaiseParser> raise{
+      *this, "raise",
+      llvm::cl::desc("recognisers that run, such as gelu,layer_norm; all; or none: only primitive "
+                     "operations"),
+      llvm::cl::init("all")};
 };
 
 /// As imported to the forward program, global IR with layouts: raise, objective, shard.

@@ -32,6 +32,60 @@ def Decompose : Pass<"colrow-decompose", "::mlir::ModuleOp"> {
                             "names of operations, such as colrow.gelu; empty for all">];
 }
 
+def Raise : Pass<"colrow-raise", "::mlir::ModuleOp"> {
+  let summary = "recognises bigger operations in the primitive ones of an exporter";
+  let description = [{
+    One recogniser an operation, or only those named in `only`:
+
+    | recogniser | finds |
+    |---|---|
+    | `attention` | `colrow.attention`: two products with scale, mask, softmax and dropout between them |
+    | `gelu` | `colrow.gelu`, by tanh or erf |
+    | `layer_norm` | `colrow.layer_norm`, with scale and bias where they follow |
+    | `silu` | `colrow.silu` |
+
+    Formulas are compared as polynomials, constants but for rounding to single precision. A mask that
+    follows from constants is known by its value: one that is 0 up to a diagonal and -inf, or below
+    -1e9, behind it is causal, whatever computed it. Transposes, reshapes there and back, scales and
+    repeated heads of the operands are absorbed. What does not match exactly (another reader of a
+    value in between, a mask with a gradient, NaN turned into 0 where a query might see nothing) stays
+    as it is and works all the same. Each find is a remark that names the user's node.
+
+    A product and its bias are no operation of their own: where the product is row-parallel the bias
+    has to move behind g, so they stay apart as einsum and add. Needs IR without a grid; run after
+    `colrow-widen-constants`, so that the numbers are those which the model means.
+
+    Before `--colrow-raise=only=gelu,silu`:
+
+    ```mlir
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %half = colrow.constant dense<0.5> : tensor<f32>
+      %one = colrow.constant dense<1.0> : tensor<f32>
+      %root = colrow.constant dense<1.41421354> : tensor<f32>
+      %0 = colrow.div %x, %root : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+      %1 = colrow.erf %0 : (tensor<8xf32>) -> tensor<8xf32>
+      %2 = colrow.add %1, %one : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+      %3 = colrow.mul %x, %2 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+      %4 = colrow.mul %3, %half : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+      %5 = colrow.sigmoid %4 : (tensor<8xf32>) -> tensor<8xf32>
+      %6 = colrow.mul %4, %5 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+      return %6 : tensor<8xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = colrow.gelu erf %x : (tensor<8xf32>) -> tensor<8xf32>
+      %1 = colrow.silu %0 : (tensor<8xf32>) -> tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }
+    ```
+  }];
+  let options = [ListOption<"only", "only", "std::string", "names of recognisers; empty for all">];
+}
+
 def WidenConstants : Pass<"colrow-widen-constants", "::mlir::ModuleOp"> {
   let summary = "gives back to constants what rounding to single precision took from them";
   let description = [{

@@ -51,5 +51,9 @@ int main(int argc, char **argv) {
   if (!cl::ParseCommandLineOptions(argc, argv, "Runs Colrow's passes on printed IR.\n",
                                    &llvm::errs()))
     return 2;
+  mlir::MLIRContext context;
+  mlir::PassManager pipeline(&context);
+  if (failed(mlir::MlirOptMainConfig::createFromCLOptions().setupPassPipeline(pipeline)))
+    return 2;
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
 }

@@ -29,8 +29,10 @@ void addModelOptions(CLI::App &app, ModelOptions &options) {
   app.add_option("--objective", options.objective, "the training loss")
       ->check(CLI::IsMember({"auto", "causal_lm", "next_token", "masked_lm", "classification"}))
       ->capture_default_str();
-  app.add_option("--raise", options.raise, "none: primitive operations only")
-      ->check(CLI::IsMember({"all", "none"}))
+  app.add_option("--raise", options.raise,
+                 "bigger operations to recognise: all, none (primitive operations only), or some, "
+                 "such as attention,gelu")
+      ->check([](const std::string &choice) { return checkRaise(choice); })
       ->capture_default_str();
   addParameterOptions(app, options.parameters);
   app.add_flag("--remarks", options.remarks, "say what was decided about parameters");
