@@ -50,9 +50,10 @@ static void addOptions(CLI::App &app, Options &options) {
       ->excludes(import)
       ->excludes(emit);
   app.add_option("-o,--output", options.output, "file to write")->type_name("FILE");
-  app.add_option("--file", options.file,
-                 "of the C++: step (its functions), model (parameters, inputs, ranks), constants or "
-                 "manifest")
+  app.add_option(
+         "--file", options.file,
+         "of the C++: step (its functions), model (parameters, inputs, ranks), constants or "
+         "manifest")
       ->check(CLI::IsMember({"step", "model", "constants", "manifest"}))
       ->capture_default_str()
       ->needs(emit);

@@ -24,12 +24,13 @@ void addExport(CLI::App &app, ExportOptions &options) {
       ->required()
       ->type_name("OUT.onnx");
   addParameterOptions(app, options.parameters);
-  app.footer("examples:\n"
-             "  colrow export model.onnx --weights run -o trained.onnx\n"
-             "  colrow export model.onnx --weights model.safetensors -o trained.onnx\n"
-             "\nNodes, names and metadata stay. Parameters that the exporter merged or dropped have\n"
-             "initializers of their own, dropout is in inference form, and weights that lay in a\n"
-             "file beside the model (or pass 1 GiB) go to OUT.onnx.data.");
+  app.footer(
+      "examples:\n"
+      "  colrow export model.onnx --weights run -o trained.onnx\n"
+      "  colrow export model.onnx --weights model.safetensors -o trained.onnx\n"
+      "\nNodes, names and metadata stay. Parameters that the exporter merged or dropped have\n"
+      "initializers of their own, dropout is in inference form, and weights that lay in a\n"
+      "file beside the model (or pass 1 GiB) go to OUT.onnx.data.");
 }
 
 /// The original is the only file that has its weights: it is not written over.

@@ -196,9 +196,9 @@ static void printHeader(const Json &json) {
                                  json["parameters"].size()));
   std::vector<std::string> assumed = json["assumed"];
   line("microbatch",
-       fmt::format("{} x {} tokens{}", json["batch"].get<int64_t>(), json["sequence"].get<int64_t>(),
-                   assumed.empty() ? "" : fmt::format(" (assumed: give {})",
-                                                      fmt::join(assumed, " and "))));
+       fmt::format(
+           "{} x {} tokens{}", json["batch"].get<int64_t>(), json["sequence"].get<int64_t>(),
+           assumed.empty() ? "" : fmt::format(" (assumed: give {})", fmt::join(assumed, " and "))));
   line("ranks", fmt::format("tp = {}", json["ranks"].get<int64_t>()));
   line("products", fmt::format("{} in forward and backward pass of a microbatch, {} in evaluation; "
                                "all ranks",
@@ -214,8 +214,8 @@ static void printBlocks(const Json &json) {
   bool layers = !json["layers"].is_null();
   Table table({"count", layers ? "a layer" : "", "kind"}, {true, true, false});
   for (const Json &block : json["blocks"])
-    table.add({countText(block["count"]), layers ? countText(block["in_layer"]) : "",
-               block["kind"]});
+    table.add(
+        {countText(block["count"]), layers ? countText(block["in_layer"]) : "", block["kind"]});
   table.print();
 }
 
@@ -245,9 +245,8 @@ static std::vector<std::pair<Json, int64_t>> groupedCollectives(const Json &json
   std::vector<std::pair<Json, int64_t>> groups;
   for (Json collective : json["collectives"]) {
     collective.erase("layer");
-    auto found = llvm::find_if(groups, [&](const auto &group) {
-      return group.first == collective;
-    });
+    auto found =
+        llvm::find_if(groups, [&](const auto &group) { return group.first == collective; });
     if (found == groups.end())
       groups.push_back({collective, 1});
     else

@@ -127,14 +127,17 @@ class Report {
 public:
   void add(const std::string &program, int64_t ranks, const Tables &tables) {
     for (const auto &[against, table] : tables) {
+      size_t width = 0;
+      for (const Distance &row : table)
+        width = std::max(width, row.name.size());
       fmt::print("\ntp={}, {}, against {}\n", ranks, program, against);
-      fmt::print("  {:<10} {:<44} {:>9} {:>9}\n", "quantity", "name", "distance", "limit");
+      fmt::print("  {:<10} {:<{}} {:>9} {:>9}\n", "quantity", "name", width, "distance", "limit");
       for (const Distance &row : table) {
         if (!row.compared)
-          fmt::print("  {:<10} {:<44} not compared\n", row.quantity, row.name);
+          fmt::print("  {:<10} {:<{}} not compared\n", row.quantity, row.name, width);
         else
-          fmt::print("  {:<10} {:<44} {:>9.1e} {:>9.0e} {}\n", row.quantity, row.name, row.value,
-                     row.limit, row.passes() ? "ok" : "FAILS");
+          fmt::print("  {:<10} {:<{}} {:>9.1e} {:>9.0e} {}\n", row.quantity, row.name, width,
+                     row.value, row.limit, row.passes() ? "ok" : "FAILS");
         passes &= row.passes();
         json.push_back({{"tp", ranks}, {"against", against}, {"quantity", row.quantity},
                         {"name", row.name}, {"distance", row.value}, {"limit", row.limit},

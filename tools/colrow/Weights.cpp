@@ -29,11 +29,11 @@ void requireWeights(const Model &model) {
   if (!absent)
     return;
   const TensorInfo *info = model.file().findInitializer(absent->source);
-  throw Error("'" + model.options().model + "' has no weights: the data of '" + absent->name +
-              "' is missing" +
-              (info && !info->file.empty() ? ", file '" + info->file.string() + "' does not exist"
-                                           : "") +
-              "; give --weights FILE, or --init to start from scratch");
+  throw Error(
+      "'" + model.options().model + "' has no weights: the data of '" + absent->name +
+      "' is missing" +
+      (info && !info->file.empty() ? ", file '" + info->file.string() + "' does not exist" : "") +
+      "; give --weights FILE, or --init to start from scratch");
 }
 
 std::string resolveWeights(const std::string &path) {
@@ -71,9 +71,8 @@ ParameterData startingWeights(Model &model, const std::string &path) {
     return [&model](const Parameter &parameter) { return initialData(model.file(), parameter); };
   auto info = std::make_shared<ProgramInfo>(model.describe(1));
   return [info](const Parameter &parameter) {
-    auto found = llvm::find_if(info->parameters, [&](const ParameterInfo &each) {
-      return each.name == parameter.name;
-    });
+    auto found = llvm::find_if(
+        info->parameters, [&](const ParameterInfo &each) { return each.name == parameter.name; });
     if (found == info->parameters.end())
       throw Error("the program has no parameter '" + parameter.name + "'");
     std::vector<float> values(
