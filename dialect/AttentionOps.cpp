@@ -220,8 +220,9 @@ double AttentionWithStatisticsOp::getProductFlops() {
   return productFlops(getQuery(), getKey(), getValue(), 1, 1);
 }
 double AttentionGradOp::getProductFlops() {
-  // The scores again, the gradients of query and key; those of value and probabilities.
-  return productFlops(getQuery(), getKey(), getValue(), 3, 2);
+  // The gradients of query and key; those of value and probabilities. That the scores are computed
+  // again is the price of not keeping them and no work of the model.
+  return productFlops(getQuery(), getKey(), getValue(), 2, 2);
 }
 
 //===----------------------------------------------------------------------===//

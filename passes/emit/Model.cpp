@@ -130,22 +130,8 @@ static LogicalResult addInputs(func::FuncOp function, ProgramModel &model) {
 double productFlops(func::FuncOp function) {
   double flops = 0;
   function.walk([&](Operation *op) {
-    if (auto einsum = dyn_cast<EinsumOp>(op)) {
-      double product = 2;
-      std::string seen;
-      for (auto [letters, type] : {std::pair(einsum.lhsLetters(), einsum.getLhs().getType()),
-                                   std::pair(einsum.rhsLetters(), einsum.getRhs().getType())})
-        for (auto [letter, size] : llvm::zip(letters, type.getShape()))
-          if (seen.find(letter) == std::string::npos) {
-            product *= size;
-            seen += letter;
-          }
-      flops += product;
-    } else if (isa<LinearCrossEntropyOp, LinearCrossEntropyWithGradOp>(op)) {
-      auto input = cast<RankedTensorType>(op->getOperand(0).getType());
-      auto weight = cast<RankedTensorType>(op->getOperand(1).getType());
-      double product = 2.0 * input.getNumElements() * weight.getDimSize(0);
-      flops += isa<LinearCrossEntropyOp>(op) ? product : 3 * product;
+    if (auto product = dyn_cast<MatrixProductOpInterface>(op)) {
+      flops += product.getProductFlops(); // types are local here
     } else if (func::FuncOp callee = getCallee(op)) {
       flops += productFlops(callee);
     }
