@@ -9,12 +9,13 @@ too; gpt2-tiny is the same model without them.
 import math
 import sys
 
+from onnx_file import NODE_ATTRIBUTES, NODE_INPUTS, NODE_NAME, NODE_OP, Model, put, text
 from runs import Trainers, check, check_far, check_near, finish, tensor_distance, write_tokens
 
 models, folder = sys.argv[1:]
 trainers = Trainers(folder)
 dropout, plain = f"{models}/gpt2-tiny-train/model.onnx", f"{models}/gpt2-tiny/model.onnx"
-text = f"{models}/README.md"
+data = f"{models}/README.md"
 grids = (1, 2, 4)
 
 # A learning rate that is 0 as a float: every step sees the initial parameters.
@@ -24,8 +25,8 @@ STEADY = ("--eps", "1e-4")
 
 # The main run on every grid.
 schedule = {"peak": 3e-3, "floor": 2e-4, "warmup": 3, "steps": 8}
-options = ("--data", text, "--steps", 8, "--lr", "3e-3", "--min-lr", "2e-4", "--warmup", 3, "--seed", 5,
-           "--eval-data", text, "--eval-every", 4, "--eval-batches", 5, "--save-every", 4, *STEADY)
+options = ("--data", data, "--steps", 8, "--lr", "3e-3", "--min-lr", "2e-4", "--warmup", 3, "--seed", 5,
+           "--eval-data", data, "--eval-every", 4, "--eval-batches", 5, "--save-every", 4, *STEADY)
 runs = {tp: trainers.train(dropout, *options, tp=tp) for tp in grids}
 one = runs[1]
 for tp in (2, 4):
@@ -55,14 +56,14 @@ check("metrics count steps and tokens",
       [(line["step"], line["tokens"]) for line in one.steps] == [(i, 128 * i) for i in range(1, 9)])
 check("evaluations come at their steps", [line["step"] for line in one.evaluations] == [4, 8])
 expected = {"grid": {"tp": 4}, "batch": 4, "sequence": 32, "steps": 8, "lr": 3e-3, "min_lr": 2e-4,
-            "warmup": 3, "seed": 5, "eps": 1e-4, "data": text, "eval_data": text, "eval_every": 4,
+            "warmup": 3, "seed": 5, "eps": 1e-4, "data": data, "eval_data": data, "eval_every": 4,
             "eval_batches": 5, "save_every": 4, "accumulate": 1, "clip": 1.0, "init": False}
 config = runs[4].config
 check("the configuration is saved", all(config[key] == value for key, value in expected.items()), config)
 
 # A checkpoint is a file of weights like any other.
-resumed = trainers.train(dropout, "--weights", one.file("step-000004.safetensors"), "--data", text,
-                         "--steps", 1, *FROZEN, "--eval-data", text, "--eval-batches", 5)
+resumed = trainers.train(dropout, "--weights", one.file("step-000004.safetensors"), "--data", data,
+                         "--steps", 1, *FROZEN, "--eval-data", data, "--eval-batches", 5)
 check_near("a checkpoint can be loaded", [resumed.evaluations[0]["eval_loss"]],
            [one.evaluations[0]["eval_loss"]], 1e-6)
 
@@ -80,10 +81,25 @@ check_far("and with another seed", masked.losses,
 check_near("evaluation is without dropout", [masked.evaluations[0]["eval_loss"]], unmasked.losses[:1],
            1e-6)
 
+# Attention's dropout by itself. TorchScript writes it without the input that says that it is active.
+def pass_others(_, node):
+    if text(node, NODE_OP) == "Dropout" and not text(node, NODE_NAME).endswith("/attn/Dropout"):
+        node[:] = [entry for entry in node if entry[0] not in (NODE_INPUTS, NODE_ATTRIBUTES)] + [
+            entry for entry in node if entry[0] == NODE_INPUTS][:1]
+        put(node, NODE_OP, "Identity")
+
+
+attention = Model(dropout)
+attention.edit_nodes(pass_others)
+attention.write(f"{folder}/attention.onnx")
+attended = {tp: trainers.train(f"{folder}/attention.onnx", *same, tp=tp) for tp in (1, 2)}
+check_far("dropout in attention alone", attended[1].losses, unmasked.losses, 1e-5)
+check_near("is the same at tp=2", attended[2].losses, attended[1].losses, 1e-6)
+
 # The order of the data: of the seed, and T + 1 tokens a row.
-ordered = trainers.train(plain, "--data", text, "--steps", 3, *FROZEN).losses
+ordered = trainers.train(plain, "--data", data, "--steps", 3, *FROZEN).losses
 check_far("another seed, another order", ordered,
-          trainers.train(plain, "--data", text, "--steps", 3, *FROZEN, "--seed", 1).losses, 1e-4)
+          trainers.train(plain, "--data", data, "--steps", 3, *FROZEN, "--seed", 1).losses, 1e-4)
 last = []
 for token in (1, 2):
     write_tokens(f"{folder}/last{token}.bin", [i * i % 97 for i in range(128)] + [token])
@@ -93,7 +109,7 @@ for token in (1, 2):
 check_far("the last of them is a label", last[:1], last[1:], 1e-5)
 
 # Two microbatches are one batch of twice the size: masks, means and updates.
-options = ("--data", text, "--steps", 6, "--lr", "3e-3", *STEADY)
+options = ("--data", data, "--steps", 6, "--lr", "3e-3", *STEADY)
 whole = trainers.train(dropout, *options, tp=2)
 half = trainers.train(dropout, *options, "--accumulate", 2, tp=2, batch=2)
 check_near("accumulation: losses", half.losses, whole.losses, 1e-5)
@@ -102,11 +118,11 @@ far = tensor_distance(half.tensors(), whole.tensors())
 check("accumulation: final parameters", far <= 1e-5, far)
 
 # From scratch.
-fresh = {tp: trainers.train(dropout, "--init", "--data", text, "--steps", 1, *FROZEN, tp=tp) for tp in grids}
+fresh = {tp: trainers.train(dropout, "--init", "--data", data, "--steps", 1, *FROZEN, tp=tp) for tp in grids}
 initial = {tp: open(run.file(), "rb").read() for tp, run in fresh.items()}
 check("initial parameters are equal bit for bit", initial[1] == initial[2] == initial[4])
 check("and others with another seed",
-      initial[1] != open(trainers.train(dropout, "--init", "--seed", 1, "--data", text, "--steps", 1,
+      initial[1] != open(trainers.train(dropout, "--init", "--seed", 1, "--data", data, "--steps", 1,
                                         *FROZEN).file(), "rb").read())
 for name, (shape, values) in fresh[1].tensors().items():
     if len(shape) == 2:
