@@ -37,8 +37,8 @@ static bool isScale(Value value) {
   });
 }
 
-/// From scratch: matrices at random; of vectors, scales are ones and biases are zeros. By use, not by
-/// name, which exporters lose.
+/// From scratch: matrices at random; of vectors, scales are ones and biases are zeros. By use, not
+/// by name, which exporters lose.
 static InitRule initRule(Value parameter, int64_t rank) {
   if (rank >= 2)
     return {InitRule::normal, 0.02};
@@ -212,8 +212,9 @@ std::string emitModel(const ProgramModel &model) {
     axes.push_back(fmt::format("{{{}, {}}}", quoted(axis.name), axis.size));
   line(fmt::format("info.grid = {{{}}};", fmt::join(axes, ", ")));
   static constexpr const char *rules[] = {"zeros", "ones", "normal"};
-  text += "  // name, aliases, dimensions with their cuts, shape without padding, decay, transposed,\n"
-          "  // initial values, id\n";
+  text +=
+      "  // name, aliases, dimensions with their cuts, shape without padding, decay, transposed,\n"
+      "  // initial values, id\n";
   for (const ParameterInfo &p : info.parameters) {
     std::vector<std::string> aliases, dims;
     for (const std::string &alias : p.aliases)

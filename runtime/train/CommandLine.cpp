@@ -84,8 +84,8 @@ int trainerMain(const std::vector<std::string> &arguments, const std::string &fo
 
   TrainOptions train;
   ReplayOptions replay;
-  train.threads = replay.threads = std::max(
-      1, int(int64_t(std::thread::hardware_concurrency()) / gridSize(info.grid)));
+  train.threads = replay.threads =
+      std::max(1, int(int64_t(std::thread::hardware_concurrency()) / gridSize(info.grid)));
   CLI::App *trainCommand = app.add_subcommand("train", "Train on a file of tokens");
   trainCommand->footer(trainExamples);
   addTrainOptions(*trainCommand, train);

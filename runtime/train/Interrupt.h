@@ -12,8 +12,9 @@ public:
   const int signal;
 };
 
-/// While it lives, the first SIGINT or SIGTERM waits to be asked for, so that a step, a checkpoint or
-/// a line of metrics is finished and all ranks are let go; a second one ends the process at once.
+/// While it lives, the first SIGINT or SIGTERM waits to be asked for, so that a step, a checkpoint
+/// or a line of metrics is finished and all ranks are let go; a second one ends the process at
+/// once.
 class InterruptGuard {
 public:
   InterruptGuard();

@@ -108,8 +108,9 @@ void addTrainOptions(CLI::App &command, TrainOptions &options) {
       })
       ->type_name("TYPE")
       ->default_str("auto");
-  command.add_option("--min-lr", options.minLearningRate,
-                     "Learning rate at the end of the cosine (default: a tenth of --lr)")
+  command
+      .add_option("--min-lr", options.minLearningRate,
+                  "Learning rate at the end of the cosine (default: a tenth of --lr)")
       ->check(notNegative);
   command.add_option("--warmup", options.warmup, "Steps of linear warm-up")
       ->check(notNegative)

@@ -58,8 +58,8 @@ struct ReplayOptions : CommonOptions {
   std::string batches;
 };
 
-/// Add the options of `trainer train` and `trainer replay`. The first are those of `colrow train` too,
-/// which is how it tells a wrong one before it compiles.
+/// Add the options of `trainer train` and `trainer replay`. The first are those of `colrow train`
+/// too, which is how it tells a wrong one before it compiles.
 void addTrainOptions(CLI::App &command, TrainOptions &options);
 void addReplayOptions(CLI::App &command, ReplayOptions &options);
 

@@ -60,15 +60,16 @@ void addTrain(CLI::App &app, TrainCommand &command) {
       option->group("Training");
       command.passedOn.push_back(option);
     }
-  app.footer("examples:\n"
-             "  colrow train model.onnx --tp 2 --batch 8 --sequence 128 --data text.txt "
-             "--steps 500 --out run\n"
-             "  colrow train model.onnx --batch 8 --sequence 128 --data train.bin --eval-data val.bin \\\n"
-             "      --init --lr 6e-4 --warmup 200 --steps 5000 --accumulate 4 --save-every 1000 "
-             "--out run\n"
-             "\nText is read as bytes; a file named *.bin as tokens, with llm.c's header or raw "
-             "uint16.\nThe run folder receives config.json, metrics.jsonl and "
-             "final.safetensors.");
+  app.footer(
+      "examples:\n"
+      "  colrow train model.onnx --tp 2 --batch 8 --sequence 128 --data text.txt "
+      "--steps 500 --out run\n"
+      "  colrow train model.onnx --batch 8 --sequence 128 --data train.bin --eval-data val.bin \\\n"
+      "      --init --lr 6e-4 --warmup 200 --steps 5000 --accumulate 4 --save-every 1000 "
+      "--out run\n"
+      "\nText is read as bytes; a file named *.bin as tokens, with llm.c's header or raw "
+      "uint16.\nThe run folder receives config.json, metrics.jsonl and "
+      "final.safetensors.");
 }
 
 /// What is wrong with the files is told before minutes of compiling, as far as it can be known.
@@ -92,8 +93,8 @@ void train(TrainCommand &command) {
     if (option->get_items_expected_max() == 0) // a flag
       arguments.push_back(option->get_name());
     else
-      arguments.push_back(fmt::format("{}={}", option->get_name(),
-                                      fmt::join(option->results(), ",")));
+      arguments.push_back(
+          fmt::format("{}={}", option->get_name(), fmt::join(option->results(), ",")));
   }
   becomeTrainer(cachedTrainer(model, command.ranks), arguments);
 }
