@@ -78,9 +78,11 @@ void buildTrainerPipeline(OpPassManager &passes, const PipelineOptions &options)
   buildShardedPipeline(passes, options);
   passes.addPass(createRoundConstants());
   passes.addPass(createLocalize());
+  passes.addPass(createJoinPads());
   passes.addPass(createAccumulate());
   // Where f was, two values are now one.
   passes.addPass(createCSEPass());
+  passes.addPass(createRepeatViews());
   passes.addPass(createOutline());
 }
 

@@ -46,6 +46,25 @@ SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
+std::optional<SmallVector<int64_t>> takenApart(ArrayRef<int64_t> from, ArrayRef<int64_t> strides,
+                                               ArrayRef<int64_t> to) {
+  SmallVector<int64_t> result(to.size(), 1); // dimensions of 1 may have any
+  size_t next = 0;
+  for (auto [size, stride] : llvm::zip(from, strides)) {
+    size_t first = next;
+    int64_t covered = 1;
+    while (covered < size && next < to.size())
+      covered *= to[next++];
+    if (covered != size)
+      return {};
+    for (size_t d = next; d-- > first; covered /= to[d])
+      result[d] = stride * (size / covered);
+  }
+  if (llvm::any_of(to.drop_front(next), [](int64_t size) { return size != 1; }))
+    return {};
+  return result;
+}
+
 SmallVector<int64_t> stridesOver(ArrayRef<int64_t> refined, ArrayRef<int64_t> result,
                                  ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   SmallVector<int64_t> walk(refined.size(), 0);

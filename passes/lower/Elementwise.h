@@ -23,6 +23,12 @@ llvm::SmallVector<int64_t> stridesOver(llvm::ArrayRef<int64_t> refined,
                                        llvm::ArrayRef<int64_t> shape,
                                        llvm::ArrayRef<int64_t> strides);
 
+/// Strides of a tensor of shape `from` and these strides once its dimensions are taken apart into
+/// those of `to`. Nothing where some would be joined.
+std::optional<llvm::SmallVector<int64_t>> takenApart(llvm::ArrayRef<int64_t> from,
+                                                     llvm::ArrayRef<int64_t> strides,
+                                                     llvm::ArrayRef<int64_t> to);
+
 /// Row-major strides of a shape.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 

@@ -129,7 +129,9 @@ private:
     Place place = plan.place(operand);
     auto shape = cast<RankedTensorType>(result.getType()).getShape();
     if (isa<ReshapeOp>(op)) {
-      place.strides = rowMajorStrides(shape);
+      auto from = cast<RankedTensorType>(operand.getType()).getShape();
+      place.strides = plan.isContiguous(operand) ? rowMajorStrides(shape)
+                                                 : *takenApart(from, place.strides, shape);
     } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
       SmallVector<int64_t> strides;
       for (int64_t dim : transpose.getPermutation())

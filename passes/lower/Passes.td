@@ -35,6 +35,74 @@ def Accumulate : Pass<"colrow-accumulate", "::mlir::ModuleOp"> {
   }];
 }
 
+def JoinPads : Pass<"colrow-join-pads", "::mlir::ModuleOp"> {
+  let summary = "makes a sum of paddings that lie side by side one concatenation";
+  let description = [{
+    The gradient of what is taken apart by slices (the thirds of a fused QKV) is a sum of tensors, each
+    padded with zeros to the whole. Where together they fill a dimension, without a hole and without
+    an overlap, one copy of each does the same. Needs localized IR.
+
+    Before:
+
+    ```mlir
+    func.func @forward_backward(%x: tensor<2x2xf32>, %y: tensor<2x3xf32>) -> tensor<2x5xf32> {
+      %0 = colrow.pad %y low [0, 2] high [0, 0] step [1, 1] value 0.0
+          : (tensor<2x3xf32>) -> tensor<2x5xf32>
+      %1 = colrow.pad %x low [0, 0] high [0, 3] step [1, 1] value 0.0
+          : (tensor<2x2xf32>) -> tensor<2x5xf32>
+      %2 = colrow.add %0, %1 : (tensor<2x5xf32>, tensor<2x5xf32>) -> tensor<2x5xf32>
+      return %2 : tensor<2x5xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @forward_backward(%x: tensor<2x2xf32>, %y: tensor<2x3xf32>) -> tensor<2x5xf32> {
+      %0 = colrow.concat %x, %y along 1 : (tensor<2x2xf32>, tensor<2x3xf32>) -> tensor<2x5xf32>
+      return %0 : tensor<2x5xf32>
+    }
+    ```
+  }];
+}
+
+def RepeatViews : Pass<"colrow-repeat-views", "::mlir::ModuleOp"> {
+  let summary = "lets the backward pass see for itself what the forward pass saw in another order";
+  let description = [{
+    A transpose, a slice or a reshape that takes dimensions apart costs nothing where its reader takes
+    strides. But where the backward pass reads it too it would be kept, and written for that. This
+    pass repeats it in front of a reader in the backward pass that takes strides, so that what is
+    kept is the tensor that it sees. Slices only where together they are no less than that. Needs
+    localized IR; run before `colrow-outline`, so that repeated layers have their own views.
+
+    Before:
+
+    ```mlir
+    func.func @forward_backward(%x: tensor<4x6xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
+      %0 = colrow.tanh %x : (tensor<4x6xf32>) -> tensor<4x6xf32>
+      %1 = colrow.transpose %0 [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
+      %2 = colrow.exp %1 : (tensor<6x4xf32>) -> tensor<6x4xf32>
+      %3 = colrow.mul %2, %1 : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+          loc(fused<"backward">["exp"])
+      return %2, %3 : tensor<6x4xf32>, tensor<6x4xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @forward_backward(%x: tensor<4x6xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>) {
+      %0 = colrow.tanh %x : (tensor<4x6xf32>) -> tensor<4x6xf32>
+      %1 = colrow.transpose %0 [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
+      %2 = colrow.exp %1 : (tensor<6x4xf32>) -> tensor<6x4xf32>
+      %3 = colrow.transpose %0 [1, 0] : (tensor<4x6xf32>) -> tensor<6x4xf32>
+      %4 = colrow.mul %2, %3 : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+      return %2, %4 : tensor<6x4xf32>, tensor<6x4xf32>
+    }
+    ```
+  }];
+}
+
 def Outline : Pass<"colrow-outline", "::mlir::ModuleOp"> {
   let summary = "makes one function of every repeated layer";
   let description = [{

@@ -141,6 +141,9 @@ bool acceptsStrides(mlir::OpOperand &operand);
 /// contiguous.
 std::optional<llvm::ArrayRef<int64_t>> writtenOrder(mlir::Value value);
 
+/// Whether a reshape makes more dimensions of its operand's and joins none.
+bool takesDimensionsApart(mlir::Operation *reshape);
+
 /// Whether an operation only sees its operand in another way: transpose, slice or broadcast where
 /// every reader takes strides, and reshape of contiguous memory. It has no step of its own.
 bool isView(mlir::Operation *op);

@@ -56,13 +56,20 @@ static bool isContiguousValue(Value value) {
     return isContiguousSlice(slice) && isContiguousValue(slice.getInput());
   if (isa<TransposeOp>(op))
     return writtenOrder(op->getOperand(0)).has_value();
-  return isa<ReshapeOp>(op);
+  return isa<ReshapeOp>(op) && isContiguousValue(op->getOperand(0));
+}
+
+bool takesDimensionsApart(Operation *reshape) {
+  auto from = cast<RankedTensorType>(reshape->getOperand(0).getType()).getShape();
+  auto to = cast<RankedTensorType>(reshape->getResult(0).getType()).getShape();
+  return takenApart(from, rowMajorStrides(from), to).has_value();
 }
 
 bool isView(Operation *op) {
-  // Rows of what lies in another order, or with holes, have to be copied.
-  if (isa<ReshapeOp>(op))
-    return isContiguousValue(op->getOperand(0));
+  // Dimensions of what lies in another order, or with holes, can be taken apart but not joined.
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return isContiguousValue(reshape.getInput()) ||
+           (takesDimensionsApart(reshape) && llvm::all_of(reshape->getUses(), acceptsStrides));
   if (auto slice = dyn_cast<SliceOp>(op))
     if (isContiguousSlice(slice) && isContiguousValue(slice.getInput()))
       return true;

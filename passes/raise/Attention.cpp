@@ -36,49 +36,47 @@ struct MaskValue {
   bool isFinite = false, hasFiniteRows = false; ///< no infinity; none that fills a row
 };
 
-/// Of what is added to scores whose last two dimensions are queries and keys.
-MaskValue maskValue(const reference::Tensor &mask) {
-  int64_t rank = mask.rank(), queries = rank < 2 ? 1 : mask.dim(rank - 2),
-          keys = rank < 1 ? 1 : mask.dim(rank - 1);
+/// Of what is added to scores [..., queries, keys].
+MaskValue maskValue(reference::Tensor mask, int64_t queries, int64_t keys) {
+  int64_t rank = mask.rank();
+  bool isWhole = rank >= 2 && mask.dim(rank - 2) == queries && mask.dim(rank - 1) == keys;
   // The same for all batches and heads: one matrix.
-  bool isMatrix = rank >= 2;
-  for (int64_t dim = 0; dim + 2 < rank; ++dim)
-    isMatrix &= mask.dim(dim) == 1 || mask.strides()[dim] == 0;
-  std::vector<double> values =
-      isMatrix ? mask.view({queries, keys}, {mask.strides()[rank - 2], mask.strides()[rank - 1]},
-                           mask.offset())
-                     .toFloats()
-               : mask.toFloats();
+  auto isRepeated = [&](int64_t dim) { return mask.dim(dim) == 1 || mask.strides()[dim] == 0; };
+  if (isWhole && llvm::all_of(llvm::seq<int64_t>(0, rank - 2), isRepeated))
+    mask = mask.view({queries, keys}, {mask.strides()[rank - 2], mask.strides()[rank - 1]},
+                     mask.offset());
+  std::vector<double> values = mask.toFloats();
   auto isFinite = [](double value) { return std::isfinite(value); };
   MaskValue found;
   found.hidesNothing = llvm::all_of(values, [](double value) { return value == 0; });
   found.isFinite = llvm::all_of(values, isFinite);
   found.hasFiniteRows = true;
-  for (size_t row = 0; row < values.size(); row += keys)
-    found.hasFiniteRows &= llvm::any_of(ArrayRef(values).slice(row, keys), isFinite);
-  if (!isMatrix || found.hidesNothing)
+  size_t row = rank < 1 ? 1 : mask.shape().back();
+  for (size_t begin = 0; begin < values.size(); begin += row)
+    found.hasFiniteRows &= llvm::any_of(ArrayRef(values).slice(begin, row), isFinite);
+  if (!isWhole || found.hidesNothing)
     return found;
   int64_t visible = 0;
   while (visible < keys && values[visible] == 0)
     ++visible;
   if (visible == 0)
     return found;
-  for (int64_t i = 0; i < queries; ++i)
-    for (int64_t j = 0; j < keys; ++j) {
-      double value = values[i * keys + j];
-      if (j < visible + i ? value != 0 : !(value <= hidden))
-        return found;
-    }
+  for (auto [i, value] : llvm::enumerate(values)) {
+    int64_t query = static_cast<int64_t>(i) / keys % queries, key = static_cast<int64_t>(i) % keys;
+    if (key < visible + query ? value != 0 : !(value <= hidden))
+      return found;
+  }
   found.causal = visible - 1;
   return found;
 }
 
 /// The same of a condition under which scores stay, others become hidden.
-MaskValue conditionValue(const reference::Tensor &condition, bool visible) {
+MaskValue conditionValue(const reference::Tensor &condition, bool visible, int64_t queries,
+                         int64_t keys) {
   std::vector<double> values;
   for (int64_t value : condition.toIntegers())
     values.push_back((value != 0) == visible ? 0 : -std::numeric_limits<double>::infinity());
-  return maskValue(reference::Tensor::floats(condition.shape(), std::move(values)));
+  return maskValue(reference::Tensor::floats(condition.shape(), std::move(values)), queries, keys);
 }
 
 /// Whether a mask that is no constant has no infinities.
@@ -112,6 +110,9 @@ public:
   }
 
 private:
+  int64_t queries() { return softmax.getType().getDimSize(2); }
+  int64_t keys() { return softmax.getType().getDimSize(3); }
+
   /// Down from the softmax to the product with the values.
   bool findOutput() {
     Value p = softmax.getResult();
@@ -162,7 +163,7 @@ private:
           numberOf(visible ? select.getOnFalse() : select.getOnTrue());
       const std::optional<reference::Tensor> &condition = constants.of(select.getCondition());
       return other && *other <= hidden && condition &&
-             addCausal(conditionValue(*condition, visible)) && findScores(kept);
+             addCausal(conditionValue(*condition, visible, queries(), keys())) && findScores(kept);
     }
     return false;
   }
@@ -214,7 +215,7 @@ private:
 
   bool addMask(Value value) {
     if (const std::optional<reference::Tensor> &constant = constants.of(value)) {
-      MaskValue known = maskValue(*constant);
+      MaskValue known = maskValue(*constant, queries(), keys());
       if (known.hidesNothing || (known.causal && !causal))
         return addCausal(known);
       maskIsFinite = known.isFinite;

@@ -60,8 +60,8 @@ os.makedirs(folder, exist_ok=True)
 step = f"{folder}/step.mlir"
 run("colrow-opt", program, *passes, "--colrow-evaluate", "--colrow-differentiate", "--colrow-optimizer", "--cse",
     "-o", step)
-run("colrow-opt", step, "--colrow-localize", "--colrow-accumulate", "--cse", "--colrow-outline",
-    f"--colrow-emit-cpp=folder={folder}/trainer build", "-o", "/dev/null")
+run("colrow-opt", step, "--colrow-localize", "--colrow-join-pads", "--colrow-accumulate", "--cse",
+    "--colrow-repeat-views", "--colrow-outline", f"--colrow-emit-cpp=folder={folder}/trainer build", "-o", "/dev/null")
 
 # What the program takes, from its text.
 text = open(step).read()

@@ -113,6 +113,37 @@ func.func @window(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1
 
 // -----
 
+// The first row of a causal mask, for all queries, is a padding of keys.
+// CHECK-LABEL: @key_padding
+// CHECK: colrow.attention %arg0, %arg1, %arg2 mask %{{.*}} scale 1.000000e+00 :
+// CHECK-NEXT: return
+func.func @key_padding(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32> {
+  %mask = colrow.constant dense<[[0.0, 0xFF800000, 0xFF800000]]> : tensor<1x3xf32>
+  %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
+  %3 = colrow.add %2, %mask : (tensor<1x2x3x3xf32>, tensor<1x3xf32>) -> tensor<1x2x3x3xf32>
+  %4 = colrow.softmax %3 along 3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %8 = colrow.einsum "bhst,bhtd->bhsd" %4, %v : (tensor<1x2x3x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
+  return %8 : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+// A condition for each head, the same for all.
+// CHECK-LABEL: @condition
+// CHECK-NEXT: colrow.attention %arg0, %arg1, %arg2 scale 1.000000e+00 causal 0 :
+// CHECK-NEXT: return
+func.func @condition(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32> {
+  %low = colrow.constant dense<-3.40282347E+38> : tensor<f32>
+  %sees = colrow.constant dense<[[[true, false, false], [true, true, false], [true, true, true]], [[true, false, false], [true, true, false], [true, true, true]]]> : tensor<2x3x3xi1>
+  %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
+  %3 = colrow.select %sees, %2, %low : (tensor<2x3x3xi1>, tensor<1x2x3x3xf32>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %4 = colrow.softmax %3 along 3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %8 = colrow.einsum "bhst,bhtd->bhsd" %4, %v : (tensor<1x2x3x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
+  return %8 : tensor<1x2x3x4xf32>
+}
+
+// -----
+
 // Two heads of q share one of k and v: repeated by the graph, not by attention.
 // CHECK-LABEL: @groups
 // CHECK-NEXT: colrow.attention %arg0, %arg1, %arg2 scale 1.000000e+00 causal 0 : (tensor<1x4x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>)
