@@ -73,7 +73,9 @@ struct Step {
     accumulate, ///< ops[0], a result of which is added in the place of ops[1], a sum
     copy,       ///< `source` to result number `result` of the function
   };
-  Kind kind = call;
+  explicit Step(Kind kind, llvm::ArrayRef<mlir::Operation *> ops = {}) : kind(kind), ops(ops) {}
+
+  Kind kind;
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallVector<int64_t> shape;    ///< of a loop: refines the shape of every operation in it
   llvm::SmallVector<unsigned> workspace; ///< buffers a kernel needs beside operands and results

@@ -111,12 +111,12 @@ public:
         continue; // no step: a number or memory that is already there
       if (Operation *product = accumulated(&op)) {
         closeLoop();
-        plan.steps.push_back({Step::accumulate, {product, &op}});
+        plan.steps.emplace_back(Step::accumulate, ArrayRef<Operation *>{product, &op});
       } else if (isElementwise(&op)) {
         addToLoop(&op);
       } else if (!isAccumulatedLater(&op)) {
         closeLoop();
-        plan.steps.push_back({Step::call, {&op}});
+        plan.steps.emplace_back(Step::call, &op);
       }
     }
     closeLoop();

@@ -4,6 +4,7 @@
 #include "colrow/Error.h"
 #include "colrow/Safetensors.h"
 #include "passes/emit/Folder.h"
+#include "tools/colrow/TemporaryFolder.h"
 #include "tools/colrow/Weights.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -30,36 +31,12 @@ using reference::Tensor;
 
 static const char weightsFile[] = "weights.safetensors";
 
-/// The data of a parameter in torch's orientation.
-static std::vector<float> torchData(const OnnxModel &model, const Parameter &parameter) {
-  std::vector<float> data = initialData(model, parameter);
-  if (!parameter.transposed)
-    return data;
-  int64_t rows = parameter.shape[0], columns = parameter.shape[1];
-  std::vector<float> turned(data.size());
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      turned[i * columns + j] = data[j * rows + i];
-  return turned;
-}
-
-static void writeWeights(const Model &model, const std::string &path) {
-  SafetensorsWriter writer(path);
-  const std::vector<Parameter> &parameters = model.parameters().parameters;
-  for (const Parameter &parameter : parameters)
-    writer.declare(parameter.name, TensorType::F32, parameter.shape);
-  for (const Parameter &parameter : parameters) {
-    std::vector<float> data = torchData(model.file(), parameter);
-    writer.write(data.data(), data.size() * sizeof(float));
-  }
-  writer.commit();
-}
-
 void writeTrainer(Model &model, int64_t ranks, const std::string &folder) {
   ProgramFiles files = model.emit(ranks);
   writeTrainerFolder(files, folder);
   if (hasWeights(model))
-    writeWeights(model, (fs::path(folder) / weightsFile).string());
+    writeWeights(model.parameters(), startingWeights(model, ""),
+                 (fs::path(folder) / weightsFile).string());
 }
 
 /// Of everything a trainer is made from: options, model file, and data files by size and time.
@@ -184,23 +161,6 @@ static int execute(const std::string &folder, std::vector<std::string> arguments
 //===----------------------------------------------------------------------===//
 // Replay
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// A folder that goes with the object.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    SmallString<128> made;
-    if (std::error_code code = llvm::sys::fs::createUniqueDirectory("colrow", made))
-      throw Error("cannot make a temporary folder: " + code.message());
-    path = made.str().str();
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
-} // namespace
 
 static void writeBatches(const Batches &batches, const std::string &path) {
   SafetensorsWriter writer(path);

@@ -64,6 +64,30 @@ ParameterData weightsFromFile(const ParameterTable &table, const std::string &pa
   };
 }
 
+/// A parameter in torch's orientation.
+static std::vector<float> turned(const Parameter &parameter, std::vector<float> data) {
+  if (!parameter.transposed)
+    return data;
+  int64_t rows = parameter.shape[0], columns = parameter.shape[1];
+  std::vector<float> result(data.size());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      result[i * columns + j] = data[j * rows + i];
+  return result;
+}
+
+void writeWeights(const ParameterTable &table, const ParameterData &data,
+                  const std::string &path) {
+  SafetensorsWriter writer(path);
+  for (const Parameter &parameter : table.parameters)
+    writer.declare(parameter.name, TensorType::F32, parameter.shape);
+  for (const Parameter &parameter : table.parameters) {
+    std::vector<float> values = turned(parameter, data(parameter));
+    writer.write(values.data(), values.size() * sizeof(float));
+  }
+  writer.commit();
+}
+
 ParameterData startingWeights(Model &model, const std::string &path) {
   if (!path.empty())
     return weightsFromFile(model.parameters(), path);

@@ -21,6 +21,9 @@ ParameterData weightsFromFile(const ParameterTable &table, const std::string &pa
 /// else those of a trainer's --init (seed 0). `model` must outlive the result. Throws Error.
 ParameterData startingWeights(Model &model, const std::string &path);
 
+/// Writes a safetensors file under torch's names and in torch's orientation. Throws Error.
+void writeWeights(const ParameterTable &table, const ParameterData &data, const std::string &path);
+
 /// `path`, or the final weights in it where it is a run's folder.
 std::string resolveWeights(const std::string &path);
 
