@@ -3,7 +3,8 @@
 // Distances are relative, of L2 norms where there is more than one number. A gradient is relative
 // to its norm, but at least to 1e-3 of the whole gradient's: that of an attention key's bias is
 // zero in exact arithmetic. Final values leave out the elements whose first gradient is below 1e-5
-// of the parameter's largest: AdamW divides by the gradient's size, which turns noise into updates.
+// of the parameter's largest, or 1000 times its measured noise: AdamW divides by the gradient's
+// size, which turns noise into updates.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@ namespace colrow {
 
 using Values = std::vector<double>;
 
-static constexpr double gradientFloor = 1e-3, elementFloor = 1e-5;
+static constexpr double gradientFloor = 1e-3, elementFloor = 1e-5, noiseFactor = 1000;
 
 static double norm(const Values &values) {
   double sum = 0;
@@ -48,9 +49,9 @@ static double worst(const Values &a, const Values &b) {
   return result;
 }
 
-/// Of final values, over the elements kept.
+/// Of final values, over the elements kept; `noise` is that of an element of the gradient.
 static double finalDistance(const Values &a, const Values &b, const Values &gradient,
-                            double gradNorm) {
+                            double gradNorm, double noise) {
   if (a.size() != b.size() || a.size() != gradient.size())
     return INFINITY;
   double largest = gradientFloor * gradNorm;
@@ -58,7 +59,7 @@ static double finalDistance(const Values &a, const Values &b, const Values &grad
     largest = std::max(largest, std::abs(value));
   Values keptA, keptB;
   for (size_t i = 0; i < a.size(); ++i)
-    if (std::abs(gradient[i]) >= elementFloor * largest) {
+    if (std::abs(gradient[i]) >= std::max(elementFloor * largest, noiseFactor * noise)) {
       keptA.push_back(a[i]);
       keptB.push_back(b[i]);
     }
@@ -145,14 +146,15 @@ std::vector<Distance> compareWithReference(const TrainingRun &run, const Safeten
     bool known = isWhole && !expected.empty() && !expectedFinal.empty();
     table.push_back({"final", parameter.name,
                      known ? finalDistance(run.final.at(parameter.name).toFloats(), expectedFinal,
-                                           expected, gradNorm)
+                                           expected, gradNorm, 0)
                            : 0,
                      limit, known});
   }
   return table;
 }
 
-std::vector<Distance> compareRuns(const TrainingRun &run, const TrainingRun &other, double limit) {
+std::vector<Distance> compareRuns(const TrainingRun &run, const TrainingRun &other, double limit,
+                                  const std::map<std::string, double> &noise) {
   std::vector<Distance> table;
   for (const auto &[name, value] : other.outputs)
     table.push_back({"output", name, relative(run.outputs.at(name).toFloats(), value.toFloats()),
@@ -167,12 +169,24 @@ std::vector<Distance> compareRuns(const TrainingRun &run, const TrainingRun &oth
                      relative(run.gradients.at(name).toFloats(), expected,
                               gradientFloor * gradNorm),
                      limit});
+    auto known = noise.find(name);
     table.push_back({"final", name,
                      finalDistance(run.final.at(name).toFloats(), other.final.at(name).toFloats(),
-                                   expected, gradNorm),
+                                   expected, gradNorm, known == noise.end() ? 0 : known->second),
                      limit});
   }
   return table;
+}
+
+std::map<std::string, double> gradientNoise(const TrainingRun &run, const TrainingRun &other) {
+  std::map<std::string, double> noise;
+  for (const auto &[name, gradient] : other.gradients) {
+    Values a = run.gradients.at(name).toFloats(), b = gradient.toFloats();
+    for (size_t i = 0; i < a.size(); ++i)
+      a[i] -= b[i];
+    noise[name] = norm(a) / std::sqrt(std::max<double>(a.size(), 1));
+  }
+  return noise;
 }
 
 } // namespace colrow

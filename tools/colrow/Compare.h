@@ -23,7 +23,12 @@ struct Distance {
 std::vector<Distance> compareWithReference(const TrainingRun &run, const SafetensorsFile &reference,
                                            const ParameterTable &parameters, double limit);
 
-/// Against the same model on another grid.
-std::vector<Distance> compareRuns(const TrainingRun &run, const TrainingRun &other, double limit);
+/// Against the same model on another grid. `noise` is what an element of each parameter's gradient
+/// is uncertain by: final values of elements with gradients of that size are not compared.
+std::vector<Distance> compareRuns(const TrainingRun &run, const TrainingRun &other, double limit,
+                                  const std::map<std::string, double> &noise = {});
+
+/// The root mean square of the difference of each parameter's gradient in two runs.
+std::map<std::string, double> gradientNoise(const TrainingRun &run, const TrainingRun &other);
 
 } // namespace colrow

@@ -6,7 +6,7 @@
 #include "tools/Checks.h"
 #include "tools/colrow/Compare.h"
 #include "tools/colrow/InterpretedRun.h"
-#include "tools/colrow/TemporaryFolder.h"
+#include "tools/colrow/Noise.h"
 #include "tools/colrow/Trainer.h"
 #include "tools/colrow/Weights.h"
 
@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -126,42 +125,6 @@ static Batches randomBatches(Model &model) {
   return batches;
 }
 
-/// The weights that training starts from, each changed in its last bit, as rounding changes what is
-/// computed with them.
-static ParameterData nudged(ParameterData weights) {
-  auto random = std::make_shared<std::mt19937>(1);
-  return [weights, random](const Parameter &parameter) {
-    std::vector<float> values = weights(parameter);
-    for (float &value : values)
-      value *= 1 + ((*random)() % 2 ? 1 : -1) * std::numeric_limits<float>::epsilon();
-    return values;
-  };
-}
-
-/// How far rounding alone takes this model on the first grid: the distance of a run from nudged
-/// weights.
-static std::vector<Distance> measureNoise(Model &model, const Batches &batches,
-                                          const VerifyOptions &options) {
-  TemporaryFolder temporary;
-  std::string weights = (temporary.path / "nudged.safetensors").string();
-  writeWeights(model.parameters(), nudged(startingWeights(model, options.weights)), weights);
-  auto train = [&](const std::string &from) {
-    return replayTraining(model, options.ranks[0], batches, options.steps, from);
-  };
-  return compareRuns(train(weights), train(options.weights), limit32);
-}
-
-/// Where rounding takes the model further than the limit allows, four times as far is the limit
-/// (test/models/README.md, Tolerances).
-static std::vector<Distance> allowNoise(std::vector<Distance> table,
-                                        llvm::ArrayRef<Distance> noise) {
-  for (Distance &row : table)
-    for (const Distance &measured : noise)
-      if (measured.quantity == row.quantity && measured.name == row.name)
-        row.limit = std::max(row.limit, 4 * measured.value);
-  return table;
-}
-
 using Tables = std::vector<std::pair<std::string, std::vector<Distance>>>;
 
 namespace {
@@ -216,7 +179,7 @@ bool verify(VerifyOptions &options) {
   bool holdAgainstInterpreter = options.interpret && !file;
   std::vector<TrainingRun> emitted;
   auto compare = [&](const std::string &program, const SafetensorsFile *reference,
-                     double referenceLimit, double gridLimit, llvm::ArrayRef<Distance> allowed,
+                     double referenceLimit, double gridLimit, const Noise &allowed,
                      const std::function<TrainingRun(int64_t)> &train) {
     TrainingRun first;
     for (size_t i = 0; i < options.ranks.size(); ++i) {
@@ -229,14 +192,14 @@ bool verify(VerifyOptions &options) {
         add(reference->path(),
             compareWithReference(run, *reference, model.parameters(), referenceLimit));
       if (i > 0)
-        add(fmt::format("tp={}", options.ranks[0]), compareRuns(run, first, gridLimit));
+        add(fmt::format("tp={}", options.ranks[0]), compareRuns(run, first, gridLimit, allowed.gradients));
       report.add(program, options.ranks[i], tables);
       std::fflush(stdout); // in step with what is said about compiling, in a pipe too
       if (i == 0)
         first = std::move(run);
     }
   };
-  std::vector<Distance> noise = measureNoise(model, batches, options);
+  Noise noise = measureNoise(model, options.ranks[0], batches, options.steps, options.weights);
   compare("emitted and compiled, fp32", file ? &*file : nullptr, limit32, limit32, noise,
           [&](int64_t ranks) {
             TrainingRun run = replayTraining(model, ranks, batches, options.steps, options.weights);
@@ -255,7 +218,7 @@ bool verify(VerifyOptions &options) {
       for (auto [ranks, run] : llvm::zip(options.ranks, emitted))
         report.add("emitted and compiled, fp32", ranks,
                    {{"the interpreter in fp64, tp=1",
-                     allowNoise(compareRuns(run, interpreted, limit32), noise)}});
+                     allowNoise(compareRuns(run, interpreted, limit32, noise.gradients), noise)}});
     }
   }
   if (!options.json.empty()) {
