@@ -4,6 +4,7 @@
 #include "colrow/Error.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -16,6 +17,9 @@ namespace colrow {
 namespace {
 
 constexpr size_t bufferSize = 1 << 20;
+
+/// Between a name and the process id, in the names of temporary files.
+constexpr const char *temporaryInfix = ".tmp";
 
 /// "no space left on device", in the case of our messages.
 std::string reason(int code) {
@@ -37,7 +41,7 @@ OutputFile::OutputFile(std::string path, Mode mode) : filePath(std::move(path)) 
   if (mode == replace) {
     // Beside the target, so that the rename stays within one file system; with the process id, so
     // that two runs do not write into one temporary file.
-    temporary = filePath + ".tmp" + std::to_string(getpid());
+    temporary = filePath + temporaryInfix + std::to_string(getpid());
     flags |= O_TRUNC;
   } else {
     flags |= O_APPEND;
@@ -136,6 +140,22 @@ void makeWritableFolder(const std::string &path) {
     throw Error("cannot make the folder '" + path + "': " + reason(code.value()));
   if (::access(path.c_str(), W_OK | X_OK) != 0)
     throw Error("cannot write into the folder '" + path + "': " + reason(errno));
+}
+
+void removeUnfinishedFiles(const std::string &folder) {
+  std::error_code ignored;
+  for (const auto &entry : std::filesystem::directory_iterator(folder, ignored)) {
+    std::string name = entry.path().filename().string();
+    size_t infix = name.rfind(temporaryInfix);
+    if (infix == std::string::npos)
+      continue;
+    std::string digits = name.substr(infix + std::strlen(temporaryInfix));
+    if (digits.empty() || digits.size() > 9 ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
+      continue;
+    if (::kill(pid_t(std::stol(digits)), 0) != 0 && errno == ESRCH)
+      std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 MappedFile::MappedFile(std::string path) : filePath(std::move(path)) {

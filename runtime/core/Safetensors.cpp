@@ -165,6 +165,18 @@ SafetensorsFile::SafetensorsFile(const std::string &path) : file(path) {
     byName[entries[i].name] = i;
 }
 
+void SafetensorsFile::checkSeal() const {
+  const TensorEntry *seal = find(sealName);
+  if (!seal)
+    throw Error("'" + path() + "' has no checksum");
+  const uint8_t *end = file.data() + file.size();
+  Checksum checksum;
+  if (seal->bytes == sizeof(uint64_t) && seal->data + seal->bytes == end)
+    checksum.add(file.data(), size_t(seal->data - file.data()));
+  if (checksum.value() != load<uint64_t>(end - sizeof(uint64_t)))
+    throw Error("'" + path() + "' is damaged: its checksum is not that of its contents");
+}
+
 const TensorEntry *SafetensorsFile::find(const std::string &name) const {
   auto found = byName.find(name);
   return found == byName.end() ? nullptr : &entries[found->second];
@@ -267,21 +279,36 @@ void SafetensorsWriter::writeHeader() {
       header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' '); // the data begins aligned
   uint64_t length = text.size();
-  file.write(&length, sizeof(length));
-  file.write(text);
+  put(&length, sizeof(length));
+  put(text.data(), length);
   headerWritten = true;
+}
+
+void SafetensorsWriter::put(const void *data, uint64_t bytes) {
+  if (sealed)
+    checksum.add(data, bytes);
+  file.write(data, bytes);
+}
+
+void SafetensorsWriter::seal() {
+  declare(sealName, TensorType::U64, {1});
+  sealed = true;
 }
 
 void SafetensorsWriter::write(const void *data, uint64_t bytes) {
   if (!headerWritten)
     writeHeader();
   writtenBytes += bytes;
-  file.write(data, bytes);
+  put(data, bytes);
 }
 
 void SafetensorsWriter::commit() {
   if (!headerWritten)
     writeHeader();
+  if (sealed) {
+    uint64_t value = checksum.value();
+    write(&value, sizeof(value));
+  }
   if (writtenBytes != declaredBytes)
     throw std::logic_error("'" + file.path() + "': " + std::to_string(writtenBytes) +
                            " bytes written, " + std::to_string(declaredBytes) + " declared");

@@ -54,6 +54,10 @@ std::string readTextFile(const std::string &path);
 /// it cannot be made or written in.
 void makeWritableFolder(const std::string &path);
 
+/// Removes what OutputFile::replace had begun in this folder when its process was killed. Files
+/// whose process is still there stay.
+void removeUnfinishedFiles(const std::string &folder);
+
 /// A file mapped read-only into memory for the object's life.
 class MappedFile {
 public:

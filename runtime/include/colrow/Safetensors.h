@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "colrow/Checksum.h"
 #include "colrow/File.h"
 
 #include <cstdint>
@@ -49,6 +50,10 @@ public:
   const std::vector<TensorEntry> &tensors() const { return entries; }
   const std::map<std::string, std::string> &metadata() const { return metadataEntries; }
 
+  /// For files that were written with SafetensorsWriter::seal: throws Error if a byte of the file
+  /// is not what was written, or if it has no seal.
+  void checkSeal() const;
+
   /// Null if there is no such tensor.
   const TensorEntry *find(const std::string &name) const;
   /// Throws Error naming the file and the tensor if there is none.
@@ -74,6 +79,9 @@ private:
   std::map<std::string, std::string> metadataEntries;
 };
 
+/// The tensor of a sealed file that holds its checksum.
+constexpr const char *sealName = "colrow.checksum";
+
 /// Writes a file tensor by tensor, so that no more than one must be in memory: declare all, then
 /// write their bytes in the same order, then commit. Until commit the path is untouched.
 class SafetensorsWriter {
@@ -83,6 +91,9 @@ public:
   void metadata(const std::string &key, const std::string &value);
   /// A name may be declared only once (Error).
   void declare(const std::string &name, TensorType type, const std::vector<int64_t> &shape);
+  /// Comes after the declarations: the file will end in the checksum of all bytes before it, as
+  /// the tensor `sealName`.
+  void seal();
   /// The bytes of the next declared tensor, `bytes` in all; may be called in pieces.
   void write(const void *data, uint64_t bytes);
   /// Throws std::logic_error if the bytes written are not those declared.
@@ -96,12 +107,14 @@ private:
     uint64_t bytes;
   };
   void writeHeader();
+  void put(const void *data, uint64_t bytes);
 
   OutputFile file;
+  Checksum checksum; ///< of what was put
   std::vector<Declared> tensors;
   std::map<std::string, std::string> metadataEntries;
   uint64_t declaredBytes = 0, writtenBytes = 0;
-  bool headerWritten = false;
+  bool headerWritten = false, sealed = false;
 };
 
 /// A tensor in memory that is to be written.

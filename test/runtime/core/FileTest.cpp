@@ -105,3 +105,13 @@ TEST_F(FileTest, FolderWithoutPermission) {
   fs::permissions(folder, fs::perms::owner_all);
   EXPECT_EQ(message, "cannot write into the folder '" + folder.string() + "': permission denied");
 }
+
+TEST_F(FileTest, UnfinishedFilesOfKilledProcessesGo) {
+  std::string own = path("a.tmp") + std::to_string(getpid()); // a process that is there
+  for (const std::string &name : {path("a.tmp999999999"), own, path("b.tmp"), path("c.tmp12x")})
+    writeTextFile(name, "");
+  removeUnfinishedFiles(folder.string());
+  EXPECT_FALSE(fs::exists(path("a.tmp999999999")));
+  EXPECT_TRUE(fs::exists(own));
+  EXPECT_EQ(filesIn(), 3u);
+}

@@ -148,3 +148,35 @@ TEST_F(SafetensorsTest, DamagedFiles) {
   EXPECT_EQ(openError(),
             "tensor 'w' has 0 bytes, which is not its shape [4611686018427387904, 4] of F32");
 }
+
+// Every bit and every length of a sealed file.
+TEST_F(SafetensorsTest, SealedFilesTellDamage) {
+  {
+    SafetensorsWriter writer(path);
+    writer.metadata("step", "3");
+    writer.declare("a", TensorType::F32, {5});
+    writer.seal();
+    float values[] = {1, 2, 3, 4, 5};
+    writer.write(values, 12);
+    writer.write(values + 3, 8);
+    writer.commit();
+  }
+  SafetensorsFile(path).checkSeal();
+  std::string bytes = readTextFile(path);
+  auto opens = [&](const std::string &changed) {
+    writeTextFile(path, changed);
+    return errorOf([&] { SafetensorsFile(path).checkSeal(); }) == "no error";
+  };
+  EXPECT_TRUE(opens(bytes));
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    EXPECT_FALSE(opens(bytes.substr(0, i))) << "cut to " << i;
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = bytes;
+      changed[i] = char(changed[i] ^ (1 << bit));
+      EXPECT_FALSE(opens(changed)) << "bit " << bit << " of byte " << i;
+    }
+  }
+  EXPECT_FALSE(opens(bytes + "x"));
+  writeRaw(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8);
+  EXPECT_EQ(errorOf([&] { SafetensorsFile(path).checkSeal(); }), "'" + path + "' has no checksum");
+}
