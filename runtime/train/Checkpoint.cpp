@@ -1,145 +1,152 @@
-//===- Checkpoint.cpp - initial weights in, trained weights out ------------===//
+//===- Checkpoint.cpp - what a run needs to go on --------------------------===//
 
 #include "Checkpoint.h"
 #include "Format.h"
 #include "Slices.h"
+#include "Weights.h"
 #include "colrow/Error.h"
-#include "colrow/Philox.h"
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 namespace colrow {
 namespace {
 
-/// The transpose of a matrix with these dimensions, row-major.
-std::vector<float> transpose(const std::vector<float> &matrix, int64_t rows, int64_t columns) {
-  std::vector<float> result(matrix.size());
-  constexpr int64_t tile = 32; // both sides of a tile stay in the first cache
-  for (int64_t r0 = 0; r0 < rows; r0 += tile)
-    for (int64_t c0 = 0; c0 < columns; c0 += tile)
-      for (int64_t r = r0; r < std::min(rows, r0 + tile); ++r)
-        for (int64_t c = c0; c < std::min(columns, c0 + tile); ++c)
-          result[size_t(c * rows + r)] = matrix[size_t(r * columns + c)];
-  return result;
-}
+/// The parts of a parameter in a checkpoint: how their names begin, and where a program has them.
+struct Part {
+  const char *prefix;
+  float *(Program::*slice)(size_t);
+};
+constexpr Part parts[] = {{"", &Program::parameter},
+                          {"exp_avg.", &Program::firstMoment},
+                          {"exp_avg_sq.", &Program::secondMoment}};
 
-std::vector<std::string> allNames(const ParameterInfo &parameter) {
-  std::vector<std::string> names = {parameter.name};
-  for (const std::string &alias : parameter.aliases)
-    if (std::find(names.begin(), names.end(), alias) == names.end())
-      names.push_back(alias);
-  return names;
-}
+// Metadata of a checkpoint beside "format", which says that tensors are as torch has them.
+constexpr const char *modelKey = "model", *stepKey = "step", *stepsKey = "steps",
+                     *samplesKey = "samples", *settingsKey = "settings";
+
+constexpr std::string_view namePrefix = "checkpoint-", nameSuffix = ".safetensors";
 
 } // namespace
 
-std::vector<int64_t> torchShape(const ParameterInfo &info) {
-  std::vector<int64_t> shape = info.valid;
-  if (info.transposed)
-    std::reverse(shape.begin(), shape.end());
-  return shape;
+std::string checkpointName(int64_t step) {
+  return fmt::format("{}{:06}{}", namePrefix, step, nameSuffix);
 }
 
-const TensorEntry *WeightsFile::findParameter(const ParameterInfo &parameter) const {
-  for (const std::string &name : allNames(parameter))
-    if (const TensorEntry *entry = file.find(name))
-      return entry;
-  for (const std::string &name : allNames(parameter)) {
-    size_t dot = name.find('.');
-    if (dot == std::string::npos)
+std::map<int64_t, std::string> findCheckpoints(const std::string &folder) {
+  std::map<int64_t, std::string> found;
+  std::error_code ignored;
+  for (const auto &entry : std::filesystem::directory_iterator(folder, ignored)) {
+    std::string name = entry.path().filename().string();
+    if (name.size() <= namePrefix.size() + nameSuffix.size())
       continue;
-    std::string prefix = name.substr(0, dot + 1);
-    bool prefixUsed = std::any_of(file.tensors().begin(), file.tensors().end(),
-                                  [&](const TensorEntry &entry) {
-                                    return entry.name.compare(0, prefix.size(), prefix) == 0;
-                                  });
-    if (prefixUsed)
-      continue;
-    if (const TensorEntry *entry = file.find(name.substr(dot + 1)))
-      return entry;
+    int64_t step = 0;
+    std::from_chars(name.data() + namePrefix.size(), name.data() + name.size(), step);
+    if (step > 0 && name == checkpointName(step))
+      found[step] = entry.path().string();
   }
-  return nullptr;
+  return found;
 }
 
-WeightsFile::WeightsFile(const std::string &path, const ProgramInfo &info)
-    : info(info), file(path) {
-  for (const ParameterInfo &parameter : info.parameters) {
-    const TensorEntry *entry = findParameter(parameter);
-    if (!entry)
-      throw Error(fmt::format("'{}' has no tensor for the parameter '{}'", path, parameter.name));
-    if (entry->shape != torchShape(parameter) && entry->shape != parameter.valid)
-      throw Error(fmt::format("'{}': tensor '{}' has shape {}, the parameter needs {}", path,
-                              entry->name, shapeText(entry->shape),
-                              shapeText(torchShape(parameter))));
-    file.readFloats(*entry, 0, 0); // an element type that cannot be read is told before training
-    entries.push_back(entry);
+CheckpointFile::CheckpointFile(const std::string &path) : file(path) {
+  if (!file.find(sealName) && !file.metadata().count(settingsKey))
+    throw Error(fmt::format("'{}' is no checkpoint; a run starts from weights by --weights", path));
+  file.checkSeal();
+  auto number = [&](const char *key) {
+    auto found = file.metadata().find(key);
+    int64_t value = 0;
+    if (found == file.metadata().end() || !file.metadata().count(settingsKey))
+      throw Error(fmt::format("'{}' is no checkpoint of a run", path));
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+    return value;
+  };
+  at = {number(stepKey), number(stepsKey), number(samplesKey)};
+}
+
+void CheckpointFile::requireSame(const ProgramInfo &info, const RunSettings &settings) const {
+  auto otherModel = [&](const std::string &what) {
+    auto model = file.metadata().find(modelKey);
+    throw Error(fmt::format("'{}' is a checkpoint of another model{}: {}", path(),
+                            model == file.metadata().end() || model->second == info.model
+                                ? ""
+                                : ", '" + model->second + "'",
+                            what));
+  };
+  std::set<std::string> known = {sealName};
+  for (const ParameterInfo &parameter : info.parameters)
+    for (const Part &part : parts) {
+      std::string name = part.prefix + parameter.name;
+      const TensorEntry *entry = file.find(name);
+      if (!entry)
+        otherModel(fmt::format("it has no '{}'", name));
+      if (entry->shape != torchShape(parameter) || entry->type != TensorType::F32)
+        otherModel(fmt::format("'{}' is {} {} there and F32 {} here", name,
+                               tensorTypeName(entry->type), shapeText(entry->shape),
+                               shapeText(torchShape(parameter))));
+      known.insert(name);
+    }
+  for (const TensorEntry &entry : file.tensors())
+    if (!known.count(entry.name))
+      otherModel(fmt::format("'{}' has no parameter '{}'", info.model, entry.name));
+
+  nlohmann::json saved = nlohmann::json::parse(file.metadata().at(settingsKey));
+  std::string differences;
+  for (const auto &[name, value] : settings) {
+    std::string there = saved.value(name, "not known");
+    if (there != value)
+      differences += fmt::format("{}{} is {} there and {} here", differences.empty() ? "" : "; ",
+                                 name, there, value);
   }
+  if (!differences.empty())
+    throw Error(fmt::format("'{}' is of a run with other settings: {}", path(), differences));
 }
 
-std::vector<float> WeightsFile::read(size_t index) const {
-  const ParameterInfo &parameter = info.parameters[index];
-  std::vector<float> values = file.readFloats(*entries[index]);
-  if (parameter.transposed && entries[index]->shape == torchShape(parameter))
-    return transpose(values, parameter.valid[1], parameter.valid[0]);
-  return values;
+void CheckpointFile::load(const ProgramInfo &info, const Rank &rank, Program &program) const {
+  for (size_t p = 0; p < info.parameters.size(); ++p)
+    for (const Part &part : parts) {
+      const ParameterInfo &parameter = info.parameters[p];
+      std::vector<float> values = file.readFloats(file.get(part.prefix + parameter.name));
+      scatter(parameter, rank, fromTorch(parameter, std::move(values)).data(),
+              (program.*part.slice)(p));
+    }
 }
 
-void loadWeights(const WeightsFile &weights, const ProgramInfo &info, const Rank &rank,
-                 Program &program) {
-  for (size_t i = 0; i < info.parameters.size(); ++i)
-    scatter(info.parameters[i], rank, weights.read(i).data(), program.parameter(i));
-}
-
-float initialValue(uint64_t seed, const ParameterInfo &parameter, int64_t index) {
-  switch (parameter.init.kind) {
-  case InitRule::zeros:
-    return 0;
-  case InitRule::ones:
-    return 1;
-  case InitRule::normal:
-    break;
-  }
-  return float(parameter.init.deviation) *
-         philoxNormal(seed, 0, parameter.id, uint64_t(index));
-}
-
-void initializeWeights(uint64_t seed, const ProgramInfo &info, const Rank &rank,
-                       Program &program) {
-  for (size_t p = 0; p < info.parameters.size(); ++p) {
-    const ParameterInfo &parameter = info.parameters[p];
-    LocalShape shape = LocalShape::of(parameter.dims, rank.grid(), rank.index());
-    float *slice = program.parameter(p);
-    std::fill(slice, slice + sliceElements(parameter), 0.0f);
-    forEachRun(parameter, shape, [&](int64_t local, int64_t valid, int64_t count) {
-      for (int64_t i = 0; i < count; ++i)
-        slice[local + i] = initialValue(seed, parameter, valid + i);
-    });
-  }
-}
-
-void saveCheckpoint(const std::string &path, int64_t step, const ProgramInfo &info, Rank &rank,
+void saveCheckpoint(const std::string &path, const RunPosition &position,
+                    const RunSettings &settings, const ProgramInfo &info, Rank &rank,
                     Program &program) {
   std::unique_ptr<SafetensorsWriter> writer;
   if (rank.index() == 0) {
+    nlohmann::ordered_json texts = nlohmann::ordered_json::object();
+    for (const auto &[name, value] : settings)
+      texts[name] = value;
     writer = std::make_unique<SafetensorsWriter>(path);
     writer->metadata("format", "pt");
-    writer->metadata("step", std::to_string(step));
-    for (const ParameterInfo &parameter : info.parameters)
-      for (const std::string &name : allNames(parameter))
-        writer->declare(name, TensorType::F32, torchShape(parameter));
+    writer->metadata(modelKey, info.model);
+    writer->metadata(stepKey, std::to_string(position.step));
+    writer->metadata(stepsKey, std::to_string(position.steps));
+    writer->metadata(samplesKey, std::to_string(position.samples));
+    writer->metadata(settingsKey, texts.dump());
+    for (const Part &part : parts)
+      for (const ParameterInfo &parameter : info.parameters)
+        writer->declare(part.prefix + parameter.name, TensorType::F32, torchShape(parameter));
+    writer->seal();
   }
-  for (size_t p = 0; p < info.parameters.size(); ++p) {
-    const ParameterInfo &parameter = info.parameters[p];
-    std::vector<float> whole = gather(parameter, rank, program.parameter(p));
-    if (!writer)
-      continue;
-    if (parameter.transposed)
-      whole = transpose(whole, parameter.valid[0], parameter.valid[1]);
-    for (size_t copy = 0; copy < allNames(parameter).size(); ++copy)
+  for (const Part &part : parts)
+    for (size_t p = 0; p < info.parameters.size(); ++p) {
+      const ParameterInfo &parameter = info.parameters[p];
+      std::vector<float> whole = gather(parameter, rank, (program.*part.slice)(p));
+      if (!writer)
+        continue;
+      whole = toTorch(parameter, std::move(whole));
       writer->write(whole.data(), whole.size() * sizeof(float));
-  }
+    }
   if (writer)
     writer->commit();
+  rank.world().barrier();
 }
 
 } // namespace colrow

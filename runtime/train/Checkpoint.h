@@ -1,8 +1,13 @@
-//===- Checkpoint.h - initial weights in, trained weights out --------------===//
+//===- Checkpoint.h - what a run needs to go on ----------------------------===//
 //
-// Files hold whole parameters under torch's names and in torch's orientation, so that they go
-// into load_state_dict as they are. In memory a parameter may be the transpose
-// (ParameterInfo::transposed), padded, and cut into slices.
+// A checkpoint is a sealed safetensors file (SafetensorsWriter::seal) of whole parameters in
+// torch's orientation, each under its first name, with AdamW's moments beside it:
+//
+//   <name>   exp_avg.<name>   exp_avg_sq.<name>
+//
+// Its metadata say after which step it was taken and with which settings. So it depends on no grid:
+// a run goes on bit for bit on the grid it had, and within rounding on another. What else training
+// depends on, dropout masks and the order of the data, is a function of seed and step.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,49 +16,49 @@
 #include "colrow/Rank.h"
 #include "colrow/Safetensors.h"
 
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace colrow {
 
-/// The shape of a parameter in torch's orientation.
-std::vector<int64_t> torchShape(const ParameterInfo &info);
+/// What must be the same when a run goes on, as words for people: {"--lr", "0.001"}.
+using RunSettings = std::vector<std::pair<std::string, std::string>>;
 
-/// Where in a file the parameters of a program are.
-class WeightsFile {
-public:
-  /// Finds every parameter under its name or an alias, or throws Error naming file and parameter.
-  /// Where the file lacks a leading part of the names altogether (the "transformer." that a
-  /// headless model's file does not have), names match without it. A tensor must have torch's
-  /// shape; the shape of the storage will do too, where the two differ.
-  WeightsFile(const std::string &path, const ProgramInfo &info);
-
-  const SafetensorsFile &contents() const { return file; }
-  /// The whole of parameter `index` in storage orientation.
-  std::vector<float> read(size_t index) const;
-
-private:
-  const TensorEntry *findParameter(const ParameterInfo &parameter) const;
-
-  const ProgramInfo &info;
-  SafetensorsFile file;
-  std::vector<const TensorEntry *> entries; ///< by parameter
+/// Where a run was when a checkpoint was taken.
+struct RunPosition {
+  int64_t step = 0;    ///< steps done
+  int64_t steps = 0;   ///< of the whole run, as it was planned
+  int64_t samples = 0; ///< rows of data taken from RowOrder
 };
 
-/// Fills this rank's slices from the file.
-void loadWeights(const WeightsFile &weights, const ProgramInfo &info, const Rank &rank,
-                 Program &program);
+class CheckpointFile {
+public:
+  /// Reads all of the file; throws Error if it is damaged or no checkpoint.
+  explicit CheckpointFile(const std::string &path);
 
-/// Element `index` of a whole parameter (storage orientation, valid shape) by its rule: for `normal`
-/// it is deviation * philoxNormal(seed, 0, id, index).
-float initialValue(uint64_t seed, const ParameterInfo &parameter, int64_t index);
+  const std::string &path() const { return file.path(); }
+  const RunPosition &position() const { return at; }
+  /// Throws Error naming what differs if the checkpoint is of another model or other settings.
+  void requireSame(const ProgramInfo &info, const RunSettings &settings) const;
+  /// Fills this rank's parameters and moments. Needs requireSame.
+  void load(const ProgramInfo &info, const Rank &rank, Program &program) const;
 
-/// Fills this rank's slices with the initial values.
-void initializeWeights(uint64_t seed, const ProgramInfo &info, const Rank &rank,
-                       Program &program);
+private:
+  SafetensorsFile file;
+  RunPosition at;
+};
 
-/// Writes all parameters, tied ones under each name. A collective of all ranks; rank 0 writes.
-/// `step` goes into the metadata.
-void saveCheckpoint(const std::string &path, int64_t step, const ProgramInfo &info, Rank &rank,
+/// Writes parameters and moments. A collective of all ranks; rank 0 writes, and no rank goes on (or
+/// ends the run) before the file is whole.
+void saveCheckpoint(const std::string &path, const RunPosition &position,
+                    const RunSettings &settings, const ProgramInfo &info, Rank &rank,
                     Program &program);
+
+/// "checkpoint-000010.safetensors".
+std::string checkpointName(int64_t step);
+/// The paths of a folder's checkpoints by step, by their names alone.
+std::map<int64_t, std::string> findCheckpoints(const std::string &folder);
 
 } // namespace colrow

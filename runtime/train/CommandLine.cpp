@@ -1,5 +1,6 @@
 //===- CommandLine.cpp - the trainer's command line ------------------------===//
 
+#include "Checkpoint.h"
 #include "Format.h"
 #include "Interrupt.h"
 #include "Options.h"
@@ -30,10 +31,17 @@ const char *trainExamples = R"(Examples:
   from given weights, on llm.c tokens, 4 microbatches a step:
     trainer train --data train.bin --eval-data val.bin --weights model.safetensors \
         --steps 1000 --lr 3e-4 --warmup 100 --accumulate 4 --save-every 200 --out run
+  going on with it after a crash or Ctrl-C; the same command, so that it can be repeated:
+    trainer train --data train.bin --eval-data val.bin --weights model.safetensors \
+        --steps 1000 --lr 3e-4 --warmup 100 --accumulate 4 --save-every 200 --out run --resume
 
 The run folder receives config.json, metrics.jsonl (one line for each step),
-step-N.safetensors at every save and final.safetensors at the end. Weights are under
-the names torch has for them: model.load_state_dict(load_file("final.safetensors")).
+checkpoint-N.safetensors at every save and final.safetensors at the end. Weights are
+under the names torch has for them: model.load_state_dict(load_file("final.safetensors")).
+A checkpoint holds AdamW's moments too and fits every number of ranks; on the number it
+was written with, a run goes on bit for bit. --steps may be another when a run goes on,
+the other settings of training not. SIGINT and SIGTERM finish the step and save a
+checkpoint (exit codes 130 and 143); a second one ends the run at once.
 Text is read as bytes; a file named *.bin as tokens, with llm.c's header or raw uint16.
 The order of the data is a function of seed and step, the same at every number of ranks.)";
 
@@ -104,7 +112,9 @@ int trainerMain(const std::vector<std::string> &arguments, const std::string &fo
   }
   try {
     if (trainCommand->parsed()) {
-      train.weights = chooseWeights(train, folder, info);
+      // A run that goes on has its weights in the checkpoint.
+      if (train.resumeFrom.empty() && !(train.resume && !findCheckpoints(train.out).empty()))
+        train.weights = chooseWeights(train, folder, info);
       runTraining(generated, train, console);
     } else {
       replay.weights = chooseWeights(replay, folder, info);

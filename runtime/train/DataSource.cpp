@@ -2,6 +2,7 @@
 
 #include "DataSource.h"
 #include "Format.h"
+#include "colrow/Checksum.h"
 #include "colrow/Error.h"
 #include "colrow/Philox.h"
 
@@ -67,6 +68,12 @@ std::string_view TokenFile::formatName() const {
   return format == DataFormat::text     ? "text"
          : format == DataFormat::uint16 ? "uint16"
                                         : "uint32";
+}
+
+uint64_t TokenFile::checksum() const {
+  Checksum sum;
+  sum.add(first, size_t(tokens * tokenBytes(format)));
+  return sum.value();
 }
 
 int64_t TokenFile::operator[](int64_t position) const {

@@ -27,6 +27,8 @@ public:
   std::string_view formatName() const;
   int64_t size() const { return tokens; }
   int64_t operator[](int64_t position) const;
+  /// Of all tokens.
+  uint64_t checksum() const;
 
 private:
   void checkLimit(int64_t limit) const;

@@ -115,7 +115,25 @@ void addTrainOptions(CLI::App &command, TrainOptions &options) {
   command.add_option("--warmup", options.warmup, "Steps of linear warm-up")
       ->check(notNegative)
       ->capture_default_str();
-  command.add_option("--save-every", options.saveEvery, "Steps between checkpoints; 0: at the end")
+  command
+      .add_option("--save-every", options.saveEvery,
+                  "Steps between checkpoints, which --resume goes on from; 0: none but at SIGINT "
+                  "and SIGTERM")
+      ->check(notNegative)
+      ->capture_default_str();
+  command.add_option("--keep", options.keep, "Checkpoints to keep, the last ones")
+      ->check(positive)
+      ->capture_default_str();
+  CLI::Option *resumeOption = command.add_flag(
+      "--resume", options.resume,
+      "Go on from the newest intact checkpoint in the --out folder; begin where there is none");
+  command
+      .add_option("--resume-from", options.resumeFrom, "Go on from this checkpoint, in any folder")
+      ->excludes(resumeOption);
+  command
+      .add_option("--check-every", options.checkEvery,
+                  "Steps between checks that all ranks hold the same bits of what each of them "
+                  "holds whole; 0: at every save")
       ->check(notNegative)
       ->capture_default_str();
   command.add_option("--log-every", options.logEvery, "Steps between lines of progress")

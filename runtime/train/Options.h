@@ -50,7 +50,10 @@ struct TrainOptions : CommonOptions {
   DataFormat format = DataFormat::automatic;
   std::optional<double> minLearningRate; ///< a tenth of the learning rate where not given
   int64_t warmup = 0;
-  int64_t saveEvery = 0, logEvery = 10, evalEvery = 0, evalBatches = 20;
+  int64_t saveEvery = 0, keep = 2, checkEvery = 0;
+  bool resume = false;    ///< go on from the newest checkpoint in `out`, if there is one
+  std::string resumeFrom; ///< go on from this checkpoint
+  int64_t logEvery = 10, evalEvery = 0, evalBatches = 20;
   std::optional<int64_t> ignoreToken;
 };
 

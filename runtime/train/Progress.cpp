@@ -5,8 +5,10 @@
 #include "colrow/Error.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 
 namespace colrow {
 namespace {
@@ -16,9 +18,24 @@ double secondsBetween(std::chrono::steady_clock::time_point from,
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// The name of a file that does not exist: an older one is removed first.
-const std::string &withoutOldFile(const std::string &path) {
-  std::remove(path.c_str());
+/// Leaves a metrics file with its lines up to step `last` only, and returns its name. The line that
+/// a killed run was writing is no JSON and goes too.
+const std::string &cutMetrics(const std::string &path, int64_t last) {
+  if (last == 0) {
+    std::remove(path.c_str());
+    return path;
+  }
+  std::string kept;
+  if (std::filesystem::exists(path)) {
+    std::istringstream lines(readTextFile(path));
+    for (std::string line; std::getline(lines, line);) {
+      nlohmann::json row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+      if (row.is_object() && row.contains("step") && row["step"].is_number() &&
+          row["step"] <= last)
+        kept += line + "\n";
+    }
+  }
+  writeTextFile(path, kept);
   return path;
 }
 
@@ -34,11 +51,11 @@ std::string durationText(double seconds) {
   return fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
-Progress::Progress(const Console &console, const std::string &metricsPath, int64_t steps,
-                   int64_t tokensPerStep, int64_t logEvery)
-    : console(console), metrics(withoutOldFile(metricsPath), OutputFile::append), steps(steps),
-      tokensPerStep(tokensPerStep), logEvery(logEvery), begin(Clock::now()), lastStep(begin),
-      lastShown(begin) {}
+Progress::Progress(const Console &console, const std::string &metricsPath, int64_t stepsDone,
+                   int64_t steps, int64_t tokensPerStep, int64_t logEvery)
+    : console(console), metrics(cutMetrics(metricsPath, stepsDone), OutputFile::append),
+      stepsDone(stepsDone), steps(steps), tokensPerStep(tokensPerStep), logEvery(logEvery),
+      begin(Clock::now()), lastStep(begin), lastShown(begin), stepsAtLastShown(stepsDone) {}
 
 Progress::~Progress() { endLine(); }
 
@@ -68,12 +85,12 @@ void Progress::step(int64_t step, double loss, double gradientNorm, double learn
 
   bool last = step == steps;
   double sinceShown = secondsBetween(lastShown, now);
-  bool show = last || step == 1 ||
+  bool show = last || step == stepsDone + 1 ||
               (console.terminal ? sinceShown >= terminalSeconds : step % logEvery == 0);
   if (!show)
     return;
   double rate = double((step - stepsAtLastShown) * tokensPerStep) / sinceShown;
-  double left = secondsBetween(begin, now) / double(step) * double(steps - step);
+  double left = secondsBetween(begin, now) / double(step - stepsDone) * double(steps - step);
   std::string text = fmt::format("step {:>{}}/{}  loss {:.4f}  grad norm {:.3f}  lr {:.2e}  "
                                  "{:.0f} tokens/s  {} left",
                                  step, fmt::formatted_size("{}", steps), steps, loss,

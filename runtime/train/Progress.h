@@ -17,12 +17,13 @@ namespace colrow {
 ///   {"step":10,"eval_loss":5.9}
 ///
 /// Steps count from 1; `tokens` are those of the run so far; `seconds` is the step's duration.
-/// A loss that is no number is null.
+/// A loss that is no number is null. A run that goes on after some step keeps the file's lines up
+/// to that step.
 class Progress {
 public:
-  /// Begins the metrics file anew.
-  Progress(const Console &console, const std::string &metricsPath, int64_t steps,
-           int64_t tokensPerStep, int64_t logEvery);
+  /// `stepsDone` of the `steps` are done; with 0 the metrics file begins anew.
+  Progress(const Console &console, const std::string &metricsPath, int64_t stepsDone,
+           int64_t steps, int64_t tokensPerStep, int64_t logEvery);
   ~Progress();
 
   void step(int64_t step, double loss, double gradientNorm, double learningRate);
@@ -36,9 +37,9 @@ private:
 
   const Console &console;
   OutputFile metrics;
-  int64_t steps, tokensPerStep, logEvery;
+  int64_t stepsDone, steps, tokensPerStep, logEvery;
   Clock::time_point begin, lastStep, lastShown;
-  int64_t stepsAtLastShown = 0;
+  int64_t stepsAtLastShown;
   size_t lineLength = 0; ///< of the unfinished line in the terminal
 };
 

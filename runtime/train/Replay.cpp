@@ -2,9 +2,9 @@
 
 #include "Replay.h"
 #include "Batch.h"
-#include "Checkpoint.h"
 #include "Format.h"
 #include "Slices.h"
+#include "Weights.h"
 #include "colrow/Error.h"
 #include "colrow/ThreadRanks.h"
 

@@ -3,6 +3,8 @@
 #include "Trainer.h"
 #include "Batch.h"
 #include "Checkpoint.h"
+#include "Consistency.h"
+#include "Weights.h"
 #include "Format.h"
 #include "Interrupt.h"
 #include "Progress.h"
@@ -11,25 +13,55 @@
 #include "colrow/Version.h"
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 namespace colrow {
 namespace {
 
+/// Where this run goes on; null: at its beginning. Names what is damaged; throws Error where the
+/// checkpoints of an earlier run would be lost.
+std::unique_ptr<CheckpointFile> openCheckpoint(const TrainOptions &options,
+                                               const Console &console) {
+  if (!options.resumeFrom.empty())
+    return std::make_unique<CheckpointFile>(options.resumeFrom);
+  std::map<int64_t, std::string> found = findCheckpoints(options.out);
+  if (!options.resume) {
+    if (!found.empty())
+      throw Error(fmt::format("'{}' is of an earlier run; go on with it by --resume, give another "
+                              "--out, or remove its checkpoints",
+                              found.rbegin()->second));
+    return nullptr;
+  }
+  for (auto newest = found.rbegin(); newest != found.rend(); ++newest) {
+    try {
+      return std::make_unique<CheckpointFile>(newest->second);
+    } catch (const Error &error) {
+      console.err << "warning: " << error.what() << std::endl;
+    }
+  }
+  if (!found.empty())
+    throw Error(fmt::format("no checkpoint in '{}' is intact", options.out));
+  return nullptr;
+}
+
 /// What all ranks share: everything that is read only.
 struct Run {
   const GeneratedProgram &generated;
   const TrainOptions &options;
+  std::unique_ptr<CheckpointFile> checkpoint; ///< null: the run begins
   TokenInputs inputs;
   TokenFile data;
   std::unique_ptr<TokenFile> evalData;
   std::unique_ptr<WeightsFile> weights; ///< null: from scratch
   RowOrder order;
   Schedule schedule;
+  RunSettings settings;
 
-  Run(const GeneratedProgram &generated, const TrainOptions &options)
-      : generated(generated), options(options), inputs(generated.info, options.ignoreToken),
+  Run(const GeneratedProgram &generated, const TrainOptions &options, const Console &console)
+      : generated(generated), options(options), checkpoint(openCheckpoint(options, console)),
+        inputs(generated.info, options.ignoreToken),
         data(options.data, options.format, inputs.limit()),
         order((requireOneBatch(data, info().batch, info().sequence),
                rowCount(data.size(), info().sequence)),
@@ -41,13 +73,61 @@ struct Run {
       evalData = std::make_unique<TokenFile>(options.evalData, options.format, inputs.limit());
       requireOneBatch(*evalData, info().batch, info().sequence);
     }
-    if (!options.weights.empty())
+    settings = describeSettings();
+    if (checkpoint) {
+      checkpoint->requireSame(info(), settings);
+      if (stepsDone() > options.steps)
+        throw Error(fmt::format("'{}' is after step {}, beyond --steps {}", checkpoint->path(),
+                                stepsDone(), options.steps));
+    } else if (!options.weights.empty()) {
       weights = std::make_unique<WeightsFile>(options.weights, info());
+    }
   }
 
   const ProgramInfo &info() const { return generated.info; }
   std::string file(const std::string &name) const { return options.out + "/" + name; }
+  int64_t stepsDone() const { return checkpoint ? checkpoint->position().step : 0; }
+  int64_t rowsPerStep() const { return options.accumulate * info().batch; }
+
+private:
+  /// All that the losses to come depend on beside model and steps; on the number of steps too, but
+  /// a longer run is what its user asks for.
+  RunSettings describeSettings() const {
+    const Hyperparameters &hyper = options.hyperparameters;
+    auto text = [](auto value) { return fmt::format("{}", value); };
+    return {{"the data", fmt::format("{} tokens ({}, checksum {:016x})", data.size(),
+                                     data.formatName(), data.checksum())},
+            {"--sequence", text(info().sequence)},
+            {"--batch times --accumulate", text(rowsPerStep())},
+            {"--ignore-token", options.ignoreToken ? text(*options.ignoreToken) : "none"},
+            {"--seed", text(options.seed)},
+            {"--lr", text(hyper.learningRate)},
+            {"--min-lr", text(schedule.floor)},
+            {"--warmup", text(options.warmup)},
+            {"--betas", fmt::format("{},{}", hyper.beta1, hyper.beta2)},
+            {"--eps", text(hyper.epsilon)},
+            {"--weight-decay", text(hyper.weightDecay)},
+            {"--clip", text(hyper.clipNorm)}};
+  }
 };
+
+/// Makes the run folder that of a run at this position: what a killed run had begun to write goes,
+/// and so do checkpoints of later steps, as do their lines of metrics.
+void prepareFolder(const Run &run, Progress &progress) {
+  removeUnfinishedFiles(run.options.out);
+  if (!run.checkpoint)
+    return;
+  const RunPosition &at = run.checkpoint->position();
+  progress.message(fmt::format("going on after step {} from '{}'", at.step,
+                               run.checkpoint->path()));
+  if (at.steps != run.options.steps)
+    progress.message(fmt::format("--steps is {} here and was {}: learning rates follow the new "
+                                 "schedule",
+                                 run.options.steps, at.steps));
+  for (const auto &[step, path] : findCheckpoints(run.options.out))
+    if (std::error_code code; step > at.step && std::filesystem::remove(path, code))
+      progress.message("removed '" + path + "', which is of a later step or damaged");
+}
 
 void writeConfiguration(const Run &run) {
   const TrainOptions &options = run.options;
@@ -68,9 +148,12 @@ void writeConfiguration(const Run &run) {
       {"eval_data", run.evalData ? nlohmann::ordered_json(options.evalData) : nullptr},
       {"eval_every", options.evalEvery},
       {"eval_batches", options.evalBatches},
-      {"ignore_token", options.ignoreToken ? nlohmann::ordered_json(*options.ignoreToken) : nullptr},
+      {"ignore_token",
+       options.ignoreToken ? nlohmann::ordered_json(*options.ignoreToken) : nullptr},
       {"weights", run.weights ? nlohmann::ordered_json(options.weights) : nullptr},
-      {"init", run.weights == nullptr},
+      {"init", options.init},
+      {"resumed_from",
+       run.checkpoint ? nlohmann::ordered_json(run.checkpoint->path()) : nullptr},
       {"seed", options.seed},
       {"steps", options.steps},
       {"lr", hyper.learningRate},
@@ -81,6 +164,8 @@ void writeConfiguration(const Run &run) {
       {"weight_decay", hyper.weightDecay},
       {"clip", hyper.clipNorm},
       {"save_every", options.saveEvery},
+      {"keep", options.keep},
+      {"check_every", options.checkEvery},
       {"log_every", options.logEvery},
       {"threads", options.threads}};
   writeTextFile(run.file("config.json"), config.dump(2) + "\n");
@@ -91,15 +176,20 @@ class RankTrainer {
 public:
   RankTrainer(const Run &run, Rank &rank, Progress *progress)
       : run(run), info(run.info()), rank(rank), progress(progress),
-        program(run.generated.create(rank)) {}
+        program(run.generated.create(rank)) {
+    if (run.checkpoint)
+      lastCheckpoint = run.checkpoint->path();
+  }
 
   void train();
 
 private:
   double trainStep(StepScalars &scalars);
   double evaluate();
-  void save(const std::string &name, int64_t step);
-  void endIfInterrupted(int64_t step) const;
+  void begin();
+  void save(int64_t step);
+  void requireConsistency(int64_t step);
+  int64_t interruption();
   [[noreturn]] void failNotANumber(const char *what, double value, int64_t step) const;
   std::string lastCheckpointText() const;
 
@@ -111,15 +201,20 @@ private:
   std::string lastCheckpoint;
 };
 
-void RankTrainer::train() {
-  const TrainOptions &options = run.options;
-  if (run.weights)
+void RankTrainer::begin() {
+  if (run.checkpoint)
+    run.checkpoint->load(info, rank, *program);
+  else if (run.weights)
     loadWeights(*run.weights, info, rank, *program);
   else
-    initializeWeights(options.seed, info, rank, *program);
-  for (int64_t step = 0; step < options.steps; ++step) {
+    initializeWeights(run.options.seed, info, rank, *program);
+}
+
+void RankTrainer::train() {
+  const TrainOptions &options = run.options;
+  begin();
+  for (int64_t step = run.stepsDone(); step < options.steps; ++step) {
     int64_t number = step + 1; // for people steps count from 1
-    endIfInterrupted(number);
     StepScalars scalars = stepScalars(options.hyperparameters, options.seed, step);
     scalars.learningRate = run.schedule.at(step);
     double loss = trainStep(scalars);
@@ -136,18 +231,28 @@ void RankTrainer::train() {
       if (progress)
         progress->evaluation(number, evalLoss);
     }
-    if (!last && options.saveEvery > 0 && number % options.saveEvery == 0)
-      save(fmt::format("step-{:06}.safetensors", number), number);
+    int64_t signal = last ? 0 : interruption();
+    bool saves =
+        signal || (options.saveEvery > 0 && (last || number % options.saveEvery == 0));
+    if (saves || last || (options.checkEvery > 0 && number % options.checkEvery == 0))
+      requireConsistency(number);
+    if (saves)
+      save(number);
+    if (signal)
+      throw Interrupted(fmt::format("interrupted after step {} of {}; go on with --resume ({})",
+                                    number, options.steps, lastCheckpointText()),
+                        int(signal));
   }
-  save("final.safetensors", options.steps);
+  std::string final = run.file("final.safetensors");
+  saveWeights(final, options.steps, info, rank, *program);
   if (progress)
-    progress->message("saved " + lastCheckpoint);
+    progress->message("saved " + final);
 }
 
 double RankTrainer::trainStep(StepScalars &scalars) {
   // Samples count through the run whatever the split into microbatches, so that N of them equal
   // one batch of N times the size.
-  int64_t sample = scalars.step * run.options.accumulate * info.batch;
+  int64_t sample = scalars.step * run.rowsPerStep();
   std::vector<std::vector<int64_t>> microbatches(size_t(run.options.accumulate));
   int64_t labels = 0;
   for (std::vector<int64_t> &rows : microbatches) {
@@ -164,6 +269,8 @@ double RankTrainer::trainStep(StepScalars &scalars) {
   for (size_t m = 0; m < microbatches.size(); ++m) {
     scalars.microbatch = int64_t(m);
     run.inputs.fill(run.data, microbatches[m], *program);
+    if (m == 0 && scalars.step == run.stepsDone())
+      requireEqualInputs(info, rank, *program, scalars.step + 1);
     loss += program->forwardBackward(scalars);
   }
   return loss;
@@ -194,17 +301,36 @@ double RankTrainer::evaluate() {
   return loss;
 }
 
-void RankTrainer::save(const std::string &name, int64_t step) {
-  saveCheckpoint(run.file(name), step, info, rank, *program);
-  lastCheckpoint = run.file(name);
+void RankTrainer::save(int64_t step) {
+  std::string path = run.file(checkpointName(step));
+  RunPosition position = {step, run.options.steps, step * run.rowsPerStep()};
+  saveCheckpoint(path, position, run.settings, info, rank, *program);
+  lastCheckpoint = path;
+  if (rank.index() != 0)
+    return;
+  // The new one is on the disk; older ones may go. That they cannot ends no run.
+  std::error_code ignored;
+  std::map<int64_t, std::string> found = findCheckpoints(run.options.out);
+  int64_t surplus = int64_t(found.size()) - run.options.keep;
+  for (auto oldest = found.begin(); surplus > 0; ++oldest, --surplus)
+    std::filesystem::remove(oldest->second, ignored);
 }
 
-// The first rank that sees the signal ends the others too, at their next collective.
-void RankTrainer::endIfInterrupted(int64_t step) const {
-  if (int signal = InterruptGuard::received())
-    throw Interrupted(fmt::format("interrupted before step {} of {} ({})", step,
-                                  run.options.steps, lastCheckpointText()),
-                      signal);
+void RankTrainer::requireConsistency(int64_t step) {
+  try {
+    requireEqualParameters(info, rank, *program, step);
+  } catch (const CollectiveAborted &) {
+    throw;
+  } catch (const Error &error) {
+    throw Error(fmt::format("{} ({})", error.what(), lastCheckpointText()));
+  }
+}
+
+/// The signal that came to any rank; 0: none. All ranks learn it after the same step.
+int64_t RankTrainer::interruption() {
+  int64_t signal = InterruptGuard::received();
+  rank.world().allReduce(&signal, 1, ReduceOp::max);
+  return signal;
 }
 
 void RankTrainer::failNotANumber(const char *what, double value, int64_t step) const {
@@ -226,12 +352,13 @@ std::string RankTrainer::lastCheckpointText() const {
 
 void runTraining(const GeneratedProgram &generated, const TrainOptions &options,
                  const Console &console) {
-  Run run(generated, options);
+  Run run(generated, options, console);
   makeWritableFolder(options.out);
   writeConfiguration(run);
   const ProgramInfo &info = run.info();
-  Progress progress(console, run.file("metrics.jsonl"), options.steps,
-                    options.accumulate * info.batch * info.sequence, options.logEvery);
+  Progress progress(console, run.file("metrics.jsonl"), run.stepsDone(), options.steps,
+                    run.rowsPerStep() * info.sequence, options.logEvery);
+  prepareFolder(run, progress);
   progress.message(fmt::format("{} tokens ({}) in '{}': {} rows of {}", run.data.size(),
                                run.data.formatName(), options.data,
                                rowCount(run.data.size(), info.sequence), info.sequence));

@@ -4,6 +4,7 @@
 #include "colrow/Error.h"
 #include "colrow/Safetensors.h"
 #include "passes/emit/Folder.h"
+#include "runtime/train/Checkpoint.h"
 #include "tools/Checks.h"
 #include "tools/colrow/Trainer.h"
 #include "tools/colrow/Weights.h"
@@ -67,9 +68,11 @@ void addTrain(CLI::App &app, TrainCommand &command) {
       "  colrow train model.onnx --batch 8 --sequence 128 --data train.bin --eval-data val.bin \\\n"
       "      --init --lr 6e-4 --warmup 200 --steps 5000 --accumulate 4 --save-every 1000 "
       "--out run\n"
+      "\nThe same command with --resume goes on from the run's last checkpoint, on any --tp. "
+      "SIGINT and\nSIGTERM save one.\n"
       "\nText is read as bytes; a file named *.bin as tokens, with llm.c's header or raw "
-      "uint16.\nThe run folder receives config.json, metrics.jsonl and "
-      "final.safetensors.");
+      "uint16.\nThe run folder receives config.json, metrics.jsonl, "
+      "checkpoint-N.safetensors\nand final.safetensors, the weights.");
 }
 
 /// What is wrong with the files is told before minutes of compiling, as far as it can be known.
@@ -79,7 +82,9 @@ static void checkFiles(const Model &model, const TrainOptions &training) {
       TokenFile(path, training.format, /*limit=*/0);
   if (!training.weights.empty())
     SafetensorsFile file(training.weights);
-  else if (!training.init)
+  else if (!training.resumeFrom.empty())
+    CheckpointFile file(training.resumeFrom);
+  else if (!training.init && !training.resume)
     requireWeights(model);
 }
 

@@ -2,7 +2,7 @@
 
 #include "tools/colrow/Weights.h"
 #include "colrow/Error.h"
-#include "runtime/train/Checkpoint.h"
+#include "runtime/train/Weights.h"
 
 #include <filesystem>
 

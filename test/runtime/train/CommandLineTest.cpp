@@ -52,6 +52,8 @@ TEST_F(CommandLineTest, WrongUsage) {
   expectUsageError(with({"--accumulate", "0"}), "must be above 0");
   expectUsageError(with({"--data-dtype", "int8"}), "--data-dtype");
   expectUsageError(with({"--init", "--weights", "w"}), "excludes");
+  expectUsageError(with({"--resume", "--resume-from", "c"}), "excludes");
+  expectUsageError(with({"--keep", "0"}), "--keep: must be above 0");
   expectUsageError(with({"--lr", "1e-3", "--min-lr", "1e-2"}), "--min-lr is above --lr");
   expectUsageError(with({"--warmup", "6"}), "--warmup is longer than --steps");
 }

@@ -82,8 +82,8 @@ TEST_F(ErrorsTest, LossThatIsNoNumber) {
   options.insert(options.end(), {"--save-every", "1"});
   EXPECT_EQ(fail(options), "the loss is nan at step 2; try a smaller --lr or a longer --warmup "
                            "(the last checkpoint is '" +
-                               path("run/step-000001.safetensors") + "')");
-  EXPECT_TRUE(std::filesystem::exists(path("run/step-000001.safetensors")));
+                               path("run/checkpoint-000001.safetensors") + "')");
+  EXPECT_TRUE(std::filesystem::exists(path("run/checkpoint-000001.safetensors")));
   EXPECT_FALSE(std::filesystem::exists(path("run/final.safetensors")));
 }
 
@@ -93,8 +93,8 @@ TEST_F(ErrorsTest, GradientThatIsNoNumber) {
                   "1"}),
             "the gradient norm is nan at step 2; try a smaller --lr or a longer --warmup (the "
             "last checkpoint is '" +
-                path("run/step-000001.safetensors") + "')");
-  EXPECT_FALSE(std::filesystem::exists(path("run/step-000002.safetensors")));
+                path("run/checkpoint-000001.safetensors") + "')");
+  EXPECT_FALSE(std::filesystem::exists(path("run/checkpoint-000002.safetensors")));
   EXPECT_TRUE(metrics("run")[1]["grad_norm"].is_null());
 }
 

@@ -62,7 +62,7 @@ config = runs[4].config
 check("the configuration is saved", all(config[key] == value for key, value in expected.items()), config)
 
 # A checkpoint is a file of weights like any other.
-resumed = trainers.train(dropout, "--weights", one.file("step-000004.safetensors"), "--data", data,
+resumed = trainers.train(dropout, "--weights", one.file("checkpoint-000004.safetensors"), "--data", data,
                          "--steps", 1, *FROZEN, "--eval-data", data, "--eval-batches", 5)
 check_near("a checkpoint can be loaded", [resumed.evaluations[0]["eval_loss"]],
            [one.evaluations[0]["eval_loss"]], 1e-6)

@@ -58,15 +58,15 @@ check("training goes on from its own file", run.losses[0] < of_text.losses[0], r
 everything = trainers.train(
     model, "--data", f"{folder}/raw.bin", "--steps=4", "--seed=7", "--lr", "2e-3", "--min-lr=1e-4", "--warmup",
     2, "--betas", "0.8,0.9", "--eps=1e-6", "--weight-decay", "0.1", "--clip=0.5", "--accumulate", 2, "--eval-data",
-    f"{folder}/data.txt", "--eval-every=2", "--eval-batches", 3, "--save-every", 3, "--log-every=1",
+    f"{folder}/data.txt", "--eval-every=2", "--eval-batches", 3, "--save-every", 3, "--keep=3", "--check-every=2", "--log-every=1",
     "--ignore-token", 32, "--threads", 1, "--wait-limit=60", "--init", "--", "--data-dtype", "auto")
 expected = {"steps": 4, "seed": 7, "lr": 2e-3, "min_lr": 1e-4, "warmup": 2, "betas": [0.8, 0.9], "eps": 1e-6,
             "weight_decay": 0.1, "clip": 0.5, "accumulate": 2, "eval_every": 2, "eval_batches": 3,
-            "save_every": 3, "log_every": 1, "ignore_token": 32, "threads": 1, "init": True, "weights": None}
+            "save_every": 3, "keep": 3, "check_every": 2, "log_every": 1, "ignore_token": 32, "threads": 1, "init": True, "weights": None}
 check("all options arrive", all(everything.config[key] == value for key, value in expected.items()),
       everything.config)
 check("and do what they say",
       [line["step"] for line in everything.evaluations] == [2, 4]
       and everything.output.count("\nstep ") == 6
-      and os.path.exists(everything.file("step-000003.safetensors")), everything.output)
+      and os.path.exists(everything.file("checkpoint-000003.safetensors")), everything.output)
 finish()

@@ -1,7 +1,7 @@
 #include "TrainFixture.h"
 #include "colrow/Philox.h"
 #include "colrow/ThreadRanks.h"
-#include "runtime/train/Checkpoint.h"
+#include "runtime/train/Weights.h"
 #include "runtime/train/Slices.h"
 
 #include <csignal>
@@ -11,7 +11,7 @@ using namespace colrow;
 
 namespace {
 
-struct CheckpointTest : TrainFixture {
+struct WeightsTest : TrainFixture {
   /// Initialises at so many ranks and saves.
   std::string saveInitial(int64_t ranks, const std::string &name) const {
     bigram::Shape shape{ranks};
@@ -19,7 +19,7 @@ struct CheckpointTest : TrainFixture {
     runRanks(info.grid, [&](Rank &rank) {
       auto program = bigram::makeProgram(shape, info, rank);
       initializeWeights(7, info, rank, *program);
-      saveCheckpoint(path(name), 3, info, rank, *program);
+      saveWeights(path(name), 3, info, rank, *program);
     });
     return path(name);
   }
@@ -44,13 +44,13 @@ TensorData zeros(const std::string &name, const std::vector<int64_t> &shape) {
 
 } // namespace
 
-TEST_F(CheckpointTest, InitialWeightsAreTheSameBitsOnEveryGrid) {
+TEST_F(WeightsTest, InitialWeightsAreTheSameBitsOnEveryGrid) {
   std::string one = readTextFile(saveInitial(1, "1"));
   for (int64_t ranks : {2, 3, 4})
     EXPECT_EQ(one, readTextFile(saveInitial(ranks, "n"))) << ranks;
 }
 
-TEST_F(CheckpointTest, InitialWeightsFollowTheirRule) {
+TEST_F(WeightsTest, InitialWeightsFollowTheirRule) {
   SafetensorsFile file(saveInitial(2, "2"));
   std::vector<float> head = file.readFloats(file.get("model.head.weight"));
   // Torch's orientation [vocabulary, hidden]; the stream counts the storage [hidden, vocabulary].
@@ -67,14 +67,14 @@ TEST_F(CheckpointTest, InitialWeightsFollowTheirRule) {
   EXPECT_EQ(file.metadata().at("format"), "pt");
 }
 
-TEST_F(CheckpointTest, TiedParametersAreUnderEachName) {
+TEST_F(WeightsTest, TiedParametersAreUnderEachName) {
   SafetensorsFile file(saveInitial(2, "2"));
   EXPECT_EQ(file.tensors().size(), 5u);
   EXPECT_EQ(file.readFloats(file.get("model.embed.weight")),
             file.readFloats(file.get("model.tied.weight")));
 }
 
-TEST_F(CheckpointTest, RoundTripOnOtherGrids) {
+TEST_F(WeightsTest, RoundTripOnOtherGrids) {
   std::string saved = saveInitial(2, "saved");
   for (int64_t ranks : {1, 4}) {
     bigram::Shape shape{ranks};
@@ -83,13 +83,13 @@ TEST_F(CheckpointTest, RoundTripOnOtherGrids) {
     runRanks(info.grid, [&](Rank &rank) {
       auto program = bigram::makeProgram(shape, info, rank);
       loadWeights(weights, info, rank, *program);
-      saveCheckpoint(path("again"), 3, info, rank, *program);
+      saveWeights(path("again"), 3, info, rank, *program);
     });
     EXPECT_EQ(readTextFile(saved), readTextFile(path("again")));
   }
 }
 
-TEST_F(CheckpointTest, PaddingIsZero) {
+TEST_F(WeightsTest, PaddingIsZero) {
   bigram::Shape shape{4};
   ProgramInfo info = bigram::makeInfo(shape);
   ASSERT_EQ(info.parameters[3].dims[0].size, 288); // 258 words, padded
@@ -141,7 +141,7 @@ TEST(Slices, ScalarsAndWholeParameters) {
   });
 }
 
-TEST_F(CheckpointTest, WeightsUnderOtherNames) {
+TEST_F(WeightsTest, WeightsUnderOtherNames) {
   SafetensorsFile file(saveInitial(1, "w"));
   auto tensor = [&](const char *from, const std::string &to) {
     const TensorEntry &entry = file.get(from);
@@ -165,7 +165,7 @@ TEST_F(CheckpointTest, WeightsUnderOtherNames) {
   EXPECT_EQ(WeightsFile(path("c"), info).read(2), stored);
 }
 
-TEST_F(CheckpointTest, WeightsThatDoNotFit) {
+TEST_F(WeightsTest, WeightsThatDoNotFit) {
   std::vector<TensorData> tensors = {
       zeros("model.embed.weight", {258, 12}), zeros("model.scale", {12}),
       zeros("model.head.weight", {258, 12}), zeros("model.head.bias", {258})};
@@ -186,7 +186,7 @@ TEST_F(CheckpointTest, WeightsThatDoNotFit) {
 }
 
 // The disk fills while rank 0 writes: all ranks end, and no part of the file stays.
-TEST_F(CheckpointTest, FailingWrites) {
+TEST_F(WeightsTest, FailingWrites) {
   bigram::Shape shape{2};
   ProgramInfo info = bigram::makeInfo(shape);
   struct rlimit old, small;
