@@ -309,7 +309,9 @@ OwningOpRef<ModuleOp> Importer::run() {
 static void remark(MLIRContext &context, const ParameterRemark &remark) {
   Location location =
       NameLoc::get(StringAttr::get(&context, remark.node.empty() ? remark.parameter : remark.node));
-  emitRemark(location) << "parameter '" << remark.parameter << "' " << remarkKindName(remark.kind)
+  InFlightDiagnostic diagnostic = remark.kind == ParameterRemark::Doubtful ? emitWarning(location)
+                                                                           : emitRemark(location);
+  diagnostic << "parameter '" << remark.parameter << "' " << remarkKindName(remark.kind)
                        << ": " << remark.text;
 }
 

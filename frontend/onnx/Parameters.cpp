@@ -121,6 +121,11 @@ void ParameterSorter::remark(ParameterRemark::Kind kind, const std::string &para
   table.remarks.push_back({kind, parameter, where, std::move(text)});
 }
 
+/// Whether an initializer is called as torch calls parameters and buffers.
+static bool looksTrained(const std::string &name) {
+  return !isGeneratedName(name) && !moduleOf(name).empty() && leafOf(name) != "inv_freq";
+}
+
 ParameterTable ParameterSorter::run() {
   for (const TensorInfo &tensor : model.initializers()) {
     if (!tensor.isFloat())
@@ -132,6 +137,10 @@ ParameterTable ParameterSorter::run() {
     bool isScalar = tensor.byteSize <= elementSize(tensor.dtype);
     if (!reason)
       separate(tensor, std::move(uses));
+    else if (looksTrained(tensor.name) && !names.isBuffer(tensor.name))
+      remark(ParameterRemark::Doubtful, tensor.name, uses.empty() ? -1 : uses[0].at.node,
+             fmt::format("is not trained: {}; if torch trains it, the results differ",
+                         *reason));
     else if (!isScalar) // scalars are epsilons, scales and halves: no news
       remark(ParameterRemark::Constant, tensor.name, uses.empty() ? -1 : uses[0].at.node,
              fmt::format("is not trained: {}", *reason));

@@ -152,6 +152,7 @@ TorchNames::TorchNames(const onnx::GraphProto &graph) {
     knownModules.insert(moduleOf(tensor.name()));
   }
   readScopes(graph);
+  completeCalls(graph);
   completeScopes();
   for (const std::optional<std::string> &module : modules)
     if (module)
@@ -213,6 +214,33 @@ void TorchNames::readScopes(const onnx::GraphProto &graph) {
       module = first;
     }
   }
+}
+
+/// A model that calls `block.qkv(...)` of a container leaves `blocks.0` out of TorchScript's paths: its
+/// calls are `/qkv`, `/qkv_1`. An initializer with a name that one of a call's nodes reads, such as
+/// `blocks.0.qkv.bias`, has the whole path of all of them.
+void TorchNames::completeCalls(const onnx::GraphProto &graph) {
+  std::map<std::string, std::set<std::string>> owners; // by the path of a call
+  std::set<std::string> initializers;
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    initializers.insert(tensor.name());
+  auto endsWithPath = [](const std::string &text, const std::string &path) {
+    return text == path ||
+           (text.size() > path.size() &&
+            text.compare(text.size() - path.size() - 1, std::string::npos, "." + path) == 0);
+  };
+  auto callOf = [&](int index) {
+    return modules[index] ? moduleOfNodeName(graph.node(index).name()) : std::nullopt;
+  };
+  for (int i = 0; i < graph.node_size(); ++i)
+    if (std::optional<std::string> call = callOf(i); call && !call->empty())
+      for (const std::string &input : graph.node(i).input())
+        if (initializers.count(input) && endsWithPath(moduleOf(input), *modules[i]))
+          owners[*call].insert(moduleOf(input));
+  for (int i = 0; i < graph.node_size(); ++i)
+    if (std::optional<std::string> call = callOf(i))
+      if (auto owner = owners.find(*call); owner != owners.end() && owner->second.size() == 1)
+        modules[i] = *owner->second.begin();
 }
 
 /// A model that calls `self.model.decoder(...)`, past the forward of `self.model`, leaves `model`

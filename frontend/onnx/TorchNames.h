@@ -85,6 +85,7 @@ public:
 private:
   void readSignature(const std::string &text);
   void readScopes(const onnx::GraphProto &graph);
+  void completeCalls(const onnx::GraphProto &graph);
   void completeScopes();
 
   std::vector<std::optional<FxCall>> calls;

@@ -9,25 +9,42 @@ using namespace mlir;
 
 namespace colrow {
 
-/// Words that a variable cannot be called: of the language, and members of the generated class.
+/// Words that a variable cannot be called, or that would hide what generated code calls.
 static bool isReserved(StringRef name) {
   static const llvm::StringSet<> words = {
-      "alignas",  "alignof",  "and",      "asm",      "auto",     "bool",     "break",
-      "case",     "catch",    "char",     "class",    "compl",    "concept",  "const",
-      "continue", "decltype", "default",  "delete",   "do",       "double",   "else",
-      "enum",     "explicit", "export",   "extern",   "false",    "float",    "for",
-      "friend",   "goto",     "if",       "inline",   "int",      "long",     "mutable",
-      "namespace", "new",     "noexcept", "not",      "nullptr",  "operator", "or",
-      "private",  "protected", "public",  "register", "requires", "return",   "short",
-      "signed",   "sizeof",   "static",   "struct",   "switch",   "template", "this",
-      "throw",    "true",     "try",      "typedef",  "typename", "union",    "unsigned",
-      "using",    "virtual",  "void",     "volatile", "while",    "xor",
-      "ctx",      "rank",     "ids",      "math",     "random",   "scalars",  "count",
-      "i",        "j",        "k",        "l",        "m",        "n",        "p",
-      "g",        "in",       "m1",       "m2",       "scratch",  "activations", "outputs",
-      "constants", "copy",    "fill",     "take",     "slice",    "pad",      "concat",
-      "iota",     "transpose", "einsum",  "softmax",  "attention", "gelu",    "silu",
-      "dropout",  "cumsum",   "std",      "colrow"};
+      // The language, with the alternative spellings of operators.
+      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
+      "case", "catch", "char", "char8_t", "char16_t", "char32_t", "class", "co_await", "co_return",
+      "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
+      "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
+      "explicit", "export", "extern", "false", "final", "float", "for", "friend", "goto", "if",
+      "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
+      "operator", "or", "or_eq", "override", "private", "protected", "public", "register",
+      "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static",
+      "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local",
+      "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union", "unsigned",
+      "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
+      // Types, macros and namespaces of the library.
+      "std", "colrow", "math", "size_t", "ptrdiff_t", "int8_t", "int16_t", "int32_t", "int64_t",
+      "uint8_t", "uint16_t", "uint32_t", "uint64_t", "NULL", "EOF", "NAN", "INFINITY", "HUGE_VAL",
+      "errno", "assert", "linux", "unix", "stdin", "stdout", "stderr",
+      // Functions of the runtime (a test compares with its headers).
+      "adamW", "append", "attention", "attentionGrad", "axpy", "back", "broadcastTo",
+      "cast", "clear", "clipCoefficient", "concat", "copy", "countBelow", "crossEntropy",
+      "crossEntropyGrad", "cumsum", "dropout", "einsum", "fill", "fillRuns", "gelu",
+      "geluGrad", "globalIndex", "globalSize", "iota", "layerNorm", "layerNormGrad",
+      "linearCrossEntropy", "linearCrossEntropyGrad", "localIndex", "localSize",
+      "maskPadding", "numel", "operator", "pad", "reduceMax", "reduceMin", "reduceProd",
+      "reduceSum", "rmsNorm", "rmsNormGrad", "silu", "siluGrad", "slice", "softmax",
+      "softmaxGrad", "sumOfSquares", "take", "takeAlong", "takeAlongGrad", "takeGrad",
+      "transpose",
+      // Members and variables of the generated class.
+      "ctx", "rank", "ids", "layer", "step", "random", "scalars", "count", "i", "j", "k", "l", "m",
+      "n", "p", "g", "in", "m1", "m2", "parameters", "gradients", "firstMoments", "secondMoments",
+      "inputs", "outputs", "wholeOutputs", "scratch", "activations", "constants", "parameterBegin",
+      "inputBegin", "load", "info", "parameter", "gradient", "firstMoment", "secondMoment", "input",
+      "output", "zeroGradients", "forwardBackward", "update", "evaluate", "map", "slices",
+      "exchange"};
   return words.contains(name);
 }
 

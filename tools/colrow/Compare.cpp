@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 
 namespace colrow {
 
@@ -76,8 +77,16 @@ public:
   bool has(const std::string &name) const { return file.find(name) != nullptr; }
   Values read(const std::string &name) const { return file.readDoubles(file.get(name)); }
 
+  /// Whether a tensor was found as a parameter's, under any of its names.
+  bool wasRead(const std::string &name) const { return known.count(name); }
+
   /// `prefix` + any name of the parameter; empty if there is none.
-  Values readParameter(const std::string &prefix, const Parameter &parameter) const {
+  Values readParameter(const std::string &prefix, const Parameter &parameter) {
+    known.insert(prefix + parameter.name);
+    for (const ParameterValue &value : parameter.values)
+      known.insert(prefix + value.name);
+    for (const std::string &alias : parameter.aliases)
+      known.insert(prefix + alias);
     for (const ParameterValue &value : parameter.values)
       if (has(prefix + value.name))
         return oriented(prefix + value.name, parameter, value.transposed);
@@ -105,6 +114,7 @@ private:
   }
 
   const SafetensorsFile &file;
+  std::set<std::string> known;
 };
 
 } // namespace
@@ -150,6 +160,13 @@ std::vector<Distance> compareWithReference(const TrainingRun &run, const Safeten
                            : 0,
                      limit, known});
   }
+  for (const TensorEntry &tensor : file.tensors())
+    if (tensor.name.rfind("grad.", 0) == 0 && !reference.wasRead(tensor.name))
+      table.push_back({"gradient", tensor.name.substr(5) + " (no parameter of the program)", INFINITY,
+                       limit});
+  if (std::none_of(table.begin(), table.end(), [](const Distance &row) { return row.compared; }))
+    throw Error("'" + file.path() + "' has nothing to compare with: expects loss, losses, "
+                "grad_norms, grad.<parameter> or the model's outputs");
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include "frontend/onnx/Parameters.h"
 #include "tools/colrow/Training.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@ struct Distance {
   std::string name;     ///< of the parameter or output
   double value = 0, limit = 0;
   bool compared = true; ///< false: the reference lacks it
-  bool passes() const { return !compared || value <= limit; }
+  bool passes() const { return !compared || (std::isfinite(value) && value <= limit); }
 };
 
-/// Against a file in the form of test/models/README.md, under ONNX or torch names.
+/// Against a file in the form of test/models/README.md, under ONNX or torch names. A gradient in it
+/// that belongs to no parameter is a row that fails. Throws Error where the file has nothing to
+/// compare with.
 std::vector<Distance> compareWithReference(const TrainingRun &run, const SafetensorsFile &reference,
                                            const ParameterTable &parameters, double limit);
 

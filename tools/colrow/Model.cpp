@@ -38,7 +38,8 @@ void addModelOptions(CLI::App &app, ModelOptions &options) {
   app.add_flag("--remarks", options.remarks, "say what was decided about parameters");
 }
 
-/// Collects what MLIR reports while it lives: errors for an exception, the rest to stderr.
+/// Collects what MLIR reports while it lives: errors for an exception, warnings and, where they are
+/// wanted, remarks to stderr.
 class Diagnostics {
 public:
   Diagnostics(MLIRContext &context, bool remarks)
@@ -46,6 +47,8 @@ public:
           if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
             if (first.empty())
               first = diagnostic.str();
+          } else if (diagnostic.getSeverity() == DiagnosticSeverity::Warning) {
+            std::fprintf(stderr, "warning: %s\n", diagnostic.str().c_str());
           } else if (remarks) {
             std::fprintf(stderr, "remark: %s\n", diagnostic.str().c_str());
           }

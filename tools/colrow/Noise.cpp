@@ -12,6 +12,10 @@
 
 namespace colrow {
 
+/// What is further off than this is no rounding: a model that does it, or one that is not finite, is
+/// held to the usual limit.
+static constexpr double largestLimit = 1e-3;
+
 /// The weights, each changed in its last bit.
 static ParameterData nudged(ParameterData weights) {
   auto random = std::make_shared<std::mt19937>(1);
@@ -39,7 +43,8 @@ Noise measureNoise(Model &model, int64_t ranks, const Batches &batches, int64_t 
 std::vector<Distance> allowNoise(std::vector<Distance> table, const Noise &noise) {
   for (Distance &row : table)
     for (const Distance &measured : noise.distances)
-      if (measured.quantity == row.quantity && measured.name == row.name)
+      if (measured.quantity == row.quantity && measured.name == row.name &&
+          4 * measured.value <= largestLimit)
         row.limit = std::max(row.limit, 4 * measured.value);
   return table;
 }

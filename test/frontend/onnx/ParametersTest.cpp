@@ -338,6 +338,16 @@ TEST(Classify, WhatIsNoParameter) {
   EXPECT_EQ(count(sorted.table, ParameterRemark::Constant), 3) << allRemarks(sorted.table);
 }
 
+/// A scalar called as torch calls parameters, where its use does not confirm it: the user is warned.
+TEST(Classify, DoubtfulScalars) {
+  Builder b;
+  b.input("x", {"3", "2"}).output("z").floats("blocks.2.gain", {}, {2}).floats("half", {}, {0.5});
+  b.node("Mul", "/Mul", {"x", "blocks.2.gain"}, {"a"}).node("Mul", "/Mul_1", {"a", "half"}, {"z"});
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(), Names{});
+  EXPECT_EQ(count(sorted.table, ParameterRemark::Doubtful), 1) << allRemarks(sorted.table);
+}
+
 /// A Linear on three dimensions: MatMul, whose zero bias went; then one Gemm whose bias went while
 /// another node still has it.
 TEST(Restore, ByTorchCalls) {
@@ -406,6 +416,24 @@ TEST(Names, CompletedFromOtherParameters) {
                                    "model.dec.k.bias"}));
   for (const Parameter &parameter : sorted.table.parameters)
     EXPECT_TRUE(parameter.aliases.empty());
+}
+
+/// Containers whose forward is not called: one path for the modules of the same name in each.
+TEST(Names, CompletedCallByCall) {
+  Builder b;
+  b.input("x", {"3", "2"})
+      .output("z")
+      .floats("blocks.0.up.bias", {2}, {1, 2})
+      .floats("blocks.1.up.bias", {2}, {3, 2});
+  b.floats("onnx::MatMul_1", {2, 2}, {1, 2, 3, 4}).floats("onnx::MatMul_2", {2, 2}, {1, 2, 3, 5});
+  b.node("MatMul", "/up/MatMul", {"x", "onnx::MatMul_1"}, {"a"});
+  b.node("Add", "/up/Add", {"a", "blocks.0.up.bias"}, {"b"});
+  b.node("MatMul", "/up_1/MatMul", {"b", "onnx::MatMul_2"}, {"c"});
+  b.node("Add", "/up_1/Add", {"c", "blocks.1.up.bias"}, {"z"});
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(), (Names{"blocks.0.up.weight", "blocks.0.up.bias", "blocks.1.up.weight",
+                                   "blocks.1.up.bias"}));
+  EXPECT_EQ(count(sorted.table, ParameterRemark::Doubtful), 0) << allRemarks(sorted.table);
 }
 
 /// Damaged models that still load are sorted out or refused, without a crash.
