@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   app.footer("examples:\n"
              "  colrow inspect model.onnx --tp 2\n"
-             "  colrow train model.onnx --tp 2 --batch 8 --sequence 128 --data text.txt --steps 500\n"
+             "  colrow train model.onnx --tp 2 --batch 8 --sequence 128 --data text.txt --out run\n"
              "  colrow compile model.onnx --tp 2 --batch 8 --sequence 128 -o trainer\n"
              "  colrow verify model.onnx --reference reference.safetensors\n"
              "  colrow export model.onnx --weights run -o trained.onnx\n"

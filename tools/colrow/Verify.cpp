@@ -34,8 +34,8 @@ void addVerify(CLI::App &app, VerifyOptions &options) {
       ->capture_default_str();
   app.add_option("--reference", options.reference,
                  "what PyTorch computed; reference64.safetensors beside it is used by --interpret; "
-                 "without one, grids are held against each other on random batches, and against the "
-                 "interpreter")
+                 "without one, grids are held against each other on random batches, with --interpret "
+                 "also against the interpreter")
       ->type_name("FILE.safetensors");
   app.add_option("--weights", options.weights,
                  "start from these weights: a safetensors file under torch's names, or a run's "

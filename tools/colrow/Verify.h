@@ -7,7 +7,7 @@ namespace colrow {
 
 struct VerifyOptions {
   ModelOptions model;
-  std::vector<int64_t> ranks{1, 2, 4};
+  std::vector<int64_t> ranks{1, 2};
   std::string reference, weights, json;
   bool interpret = false;
   int64_t steps = 20;

@@ -342,7 +342,8 @@ TEST(Classify, WhatIsNoParameter) {
 TEST(Classify, DoubtfulScalars) {
   Builder b;
   b.input("x", {"3", "2"}).output("z").floats("blocks.2.gain", {}, {2}).floats("half", {}, {0.5});
-  b.node("Mul", "/Mul", {"x", "blocks.2.gain"}, {"a"}).node("Mul", "/Mul_1", {"a", "half"}, {"z"});
+  b.node("Mul", "/m/Mul", {"x", "blocks.2.gain"}, {"a"});
+  b.node("Mul", "/m/Mul_1", {"a", "half"}, {"z"});
   Sorted sorted(b);
   EXPECT_EQ(sorted.names(), Names{});
   EXPECT_EQ(count(sorted.table, ParameterRemark::Doubtful), 1) << allRemarks(sorted.table);
