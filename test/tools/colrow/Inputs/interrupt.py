@@ -17,7 +17,15 @@ name, run, command = sys.argv[1], sys.argv[2], sys.argv[3:]
 shutil.rmtree(run, ignore_errors=True)
 process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 deadline = time.monotonic() + 60
-while not os.path.exists(f"{run}/checkpoint-000010.safetensors"):
+
+
+def came_to_step_10():
+    # Earlier checkpoints are removed soon.
+    names = os.listdir(run) if os.path.isdir(run) else []
+    return any("checkpoint-000010" <= name < "checkpoint-a" for name in names)
+
+
+while not came_to_step_10():
     if time.monotonic() > deadline or process.poll() is not None:
         process.kill()
         sys.exit(f"it did not come to step 10: {process.communicate()[1]}")
