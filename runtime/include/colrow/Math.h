@@ -4,7 +4,8 @@
 // calls or branches, so that compilers vectorise loops of them without -ffast-math: infinities and
 // NaN keep their meaning (a mask of -infinity must survive). They are within 2e-7 of the exact
 // value, relative for exp and absolute for the others, which is what the C library's float versions
-// give too. GCC wants -O3 -fno-math-errno -fno-trapping-math for it, which change no result.
+// give too. All are always inlined: a call costs a loop its vectors. GCC wants -O3 -fno-math-errno
+// -fno-trapping-math for it, which change no result.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,20 +17,20 @@
 
 namespace colrow::math {
 
-inline float abs(float x) { return std::fabs(x); }
-inline float ceil(float x) { return std::ceil(x); }
-inline float cos(float x) { return std::cos(x); }
-inline float floor(float x) { return std::floor(x); }
-inline float log(float x) { return std::log(x); }
-inline float pow(float x, float y) { return std::pow(x, y); }
+[[gnu::always_inline]] inline float abs(float x) { return std::fabs(x); }
+[[gnu::always_inline]] inline float ceil(float x) { return std::ceil(x); }
+[[gnu::always_inline]] inline float cos(float x) { return std::cos(x); }
+[[gnu::always_inline]] inline float floor(float x) { return std::floor(x); }
+[[gnu::always_inline]] inline float log(float x) { return std::log(x); }
+[[gnu::always_inline]] inline float pow(float x, float y) { return std::pow(x, y); }
 /// To the nearest integer, halves to the even one.
-inline float round(float x) { return std::nearbyint(x); }
-inline float rsqrt(float x) { return 1.0f / std::sqrt(x); }
-inline float sin(float x) { return std::sin(x); }
-inline float sqrt(float x) { return std::sqrt(x); }
+[[gnu::always_inline]] inline float round(float x) { return std::nearbyint(x); }
+[[gnu::always_inline]] inline float rsqrt(float x) { return 1.0f / std::sqrt(x); }
+[[gnu::always_inline]] inline float sin(float x) { return std::sin(x); }
+[[gnu::always_inline]] inline float sqrt(float x) { return std::sqrt(x); }
 
 /// e to the x. Results below the smallest normal number are 0.
-inline float exp(float x) {
+[[gnu::always_inline]] inline float exp(float x) {
   // x = n log(2) + r with |r| <= log(2) / 2: adding and subtracting 1.5 * 2^23 rounds to an
   // integer.
   float clamped = x > 88.8f ? 88.8f : x;
@@ -58,7 +59,7 @@ inline float exp(float x) {
   return x != x ? x : result;
 }
 
-inline float tanh(float x) {
+[[gnu::always_inline]] inline float tanh(float x) {
   float size = std::fabs(x), square = x * x;
   // Cephes' tanhf: near 0 a polynomial, else from the exponential.
   float p = -5.70498872745e-3f;
@@ -71,7 +72,7 @@ inline float tanh(float x) {
   return size < 0.625f ? near : far;
 }
 
-inline float erf(float x) {
+[[gnu::always_inline]] inline float erf(float x) {
   float size = std::fabs(x), square = x * x;
   // Two minimax polynomials: x (1 + square p(square)) near 0, and 1 - exp(q(size)) beyond.
   float p = -5.96761703e-4f;
@@ -96,40 +97,48 @@ inline float erf(float x) {
 }
 
 /// NaN if either is.
-inline float maximum(float x, float y) { return ((x > y) | (x != x)) ? x : y; }
-inline float minimum(float x, float y) { return ((x < y) | (x != x)) ? x : y; }
+[[gnu::always_inline]] inline float maximum(float x, float y) {
+  return ((x > y) | (x != x)) ? x : y;
+}
+[[gnu::always_inline]] inline float minimum(float x, float y) {
+  return ((x < y) | (x != x)) ? x : y;
+}
 /// -1, 0 or 1; NaN for NaN.
-inline float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
+[[gnu::always_inline]] inline float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
 
-inline float relu(float x) { return maximum(x, 0.0f); }
-inline float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
+[[gnu::always_inline]] inline float relu(float x) { return maximum(x, 0.0f); }
+[[gnu::always_inline]] inline float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 /// log(1 + exp(x)), without overflow.
-inline float softplus(float x) { return maximum(x, 0.0f) + std::log1p(exp(-abs(x))); }
+[[gnu::always_inline]] inline float softplus(float x) {
+  return maximum(x, 0.0f) + std::log1p(exp(-abs(x)));
+}
 
 /// x times the normal distribution's probability of less than x.
-inline float gelu(float x) { return 0.5f * x * (1.0f + erf(x * 0.70710678118654752f)); }
+[[gnu::always_inline]] inline float gelu(float x) {
+  return 0.5f * x * (1.0f + erf(x * 0.70710678118654752f));
+}
 /// d gelu(x) / dx
-inline float geluDerivative(float x) {
+[[gnu::always_inline]] inline float geluDerivative(float x) {
   float probability = 0.5f * (1.0f + erf(x * 0.70710678118654752f));
   return probability + x * 0.39894228040143268f * exp(-0.5f * x * x);
 }
 
 /// gelu with the probability approximated by a tanh, as GPT-2 has it.
-inline float geluTanh(float x) {
+[[gnu::always_inline]] inline float geluTanh(float x) {
   float u = 0.79788456080286536f * (x + 0.044715f * x * x * x);
   return 0.5f * x * (1.0f + tanh(u));
 }
 /// d geluTanh(x) / dx
-inline float geluTanhDerivative(float x) {
+[[gnu::always_inline]] inline float geluTanhDerivative(float x) {
   float square = x * x;
   float t = tanh(0.79788456080286536f * (x + 0.044715f * x * square));
   float du = 0.79788456080286536f * (1.0f + 3.0f * 0.044715f * square);
   return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * du;
 }
 
-inline float silu(float x) { return x * sigmoid(x); }
+[[gnu::always_inline]] inline float silu(float x) { return x * sigmoid(x); }
 /// d silu(x) / dx
-inline float siluDerivative(float x) {
+[[gnu::always_inline]] inline float siluDerivative(float x) {
   float s = sigmoid(x);
   return s + x * s * (1.0f - s);
 }
