@@ -1,7 +1,8 @@
 //===- Attention.cpp - scaled dot product attention -----------------------===//
 //
-// One head at a time. With P the probabilities, M the dropout mask (0 or 1 / (1 - rate)), and dO
-// the gradient of the result:
+// One head at a time, and of it one block of queries at a time against the keys that any of them
+// sees: a causal mask's upper half is neither computed nor stored. With P the probabilities, M the
+// dropout mask (0 or 1 / (1 - rate)), and dO the gradient of the result:
 //
 //   dV = (P M)' dO      dP = (dO V') M      dS = P (dP - rowsum(P dP)) scale
 //   dQ = dS K           dK = dS' Q
@@ -17,16 +18,42 @@
 #include "Strided.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 namespace colrow {
 namespace {
+
+/// Queries of a block. Large enough for products at full speed, small enough that little is
+/// computed beyond the diagonal.
+constexpr int64_t blockQueries = 128;
+
+/// The probabilities of a query that sees no key.
+constexpr float unseen = std::numeric_limits<float>::quiet_NaN();
+
+/// Consecutive queries, and the keys 0 ... keys - 1 that they see.
+struct Block {
+  int64_t first, queries, keys;
+};
 
 /// The matrix of one batch element and head.
 template <typename T> View<T> headOf(const View<T> &tensor, int64_t batch, int64_t head) {
   return {tensor.data + batch * tensor.strides[0] + head * tensor.strides[1],
           {tensor.shape[2], tensor.shape[3]},
           {tensor.strides[2], tensor.strides[3]}};
+}
+
+/// `count` rows of a matrix.
+template <typename T> View<T> rowsOf(const View<T> &matrix, int64_t first, int64_t count) {
+  return {matrix.data + first * matrix.strides[0], {count, matrix.shape[1]}, matrix.strides};
+}
+
+/// Zeros from row `first` of a matrix on.
+void clearFrom(int64_t first, const Tensor &matrix) {
+  for (int64_t i = first; i < matrix.shape[0]; ++i)
+    for (int64_t j = 0; j < matrix.shape[1]; ++j)
+      matrix.data[i * matrix.strides[0] + j * matrix.strides[1]] = 0;
 }
 
 /// The parts of attention that forward and backward share.
@@ -67,6 +94,18 @@ public:
     return form.causal ? std::clamp(query + form.queryOffset + 1, int64_t(0), keys) : keys;
   }
 
+  int64_t blocks() const { return (queries + blockQueries - 1) / blockQueries; }
+
+  Block block(int64_t number) const {
+    int64_t first = number * blockQueries, count = std::min(blockQueries, queries - first);
+    // A query that sees nothing has NaN for every key.
+    bool seeSomething = visible(first) > 0;
+    return {first, count, seeSomething ? visible(first + count - 1) : keys};
+  }
+
+  /// Room for the scores of the largest block.
+  int64_t scores() const { return std::min(blockQueries, queries) * keys; }
+
   /// From products of a query and its keys to what the softmax takes.
   void score(int64_t batch, int64_t head, int64_t query, float *row, int64_t count) const {
     for (int64_t j = 0; j < count; ++j)
@@ -81,15 +120,17 @@ public:
 
   bool drops() const { return dropout.has_value(); }
 
-  /// Drops from a row of probabilities, or of their gradients.
-  void drop(int64_t batch, int64_t head, int64_t query, const float *in, float *result) const {
+  /// Drops from the first `count` of a row of probabilities, or of their gradients.
+  void drop(int64_t batch, int64_t head, int64_t query, const float *in, float *result,
+            int64_t count) const {
     const std::vector<IndexMap> &dims = form.probabilities.dims;
     int64_t row = (dims[0].globalIndex(batch) * dims[1].globalSize() + dims[1].globalIndex(head)) *
                       dims[2].globalSize() +
                   dims[2].globalIndex(query);
     for (const IndexMap::Run &run : dims[3].runs())
-      dropout->apply(in + run.local, result + run.local, row * dims[3].globalSize() + run.global,
-                     run.length);
+      if (run.local < count)
+        dropout->apply(in + run.local, result + run.local, row * dims[3].globalSize() + run.global,
+                       std::min(run.length, count - run.local));
   }
 
   int64_t batches, heads, queries, groups, keys;
@@ -106,28 +147,35 @@ void attention(KernelContext &ctx, const ConstTensor &q, const ConstTensor &k, c
                const AttentionForm &form, const Tensor &out, const Tensor &logSumExp) {
   Heads shape("attention", q, k, v, out, logSumExp, form);
   Scratch scratch(ctx);
-  Tensor p(scratch.get<float>(shape.queries * shape.keys), {shape.queries, shape.keys});
+  float *memory = scratch.get<float>(shape.scores());
   for (int64_t batch = 0; batch < shape.batches; ++batch)
     for (int64_t head = 0; head < shape.heads; ++head) {
       int64_t group = shape.groupOf(head);
-      einsum(ctx, "sd,td->st", headOf(q, batch, head), headOf(k, batch, group), p);
+      ConstTensor qs = headOf(q, batch, head), ks = headOf(k, batch, group),
+                  vs = headOf(v, batch, group);
       float *sums = logSumExp.data + (batch * shape.heads + head) * shape.queries;
-      for (int64_t query = 0; query < shape.queries; ++query) {
-        float *row = p.data + query * shape.keys;
-        int64_t count = shape.visible(query);
-        shape.score(batch, head, query, row, count);
-        float most = maxOf(row, count);
-        double sum = expOfDifference(row, count, most);
-        float factor = float(1 / sum);
-        sums[query] = most + float(std::log(sum));
-        for (int64_t j = 0; j < count; ++j)
-          row[j] *= factor;
-        for (int64_t j = count; j < shape.keys; ++j)
-          row[j] = count > 0 ? 0 : std::numeric_limits<float>::quiet_NaN();
-        if (shape.drops())
-          shape.drop(batch, head, query, row, row);
+      for (int64_t number = 0; number < shape.blocks(); ++number) {
+        Block block = shape.block(number);
+        Tensor p(memory, {block.queries, block.keys});
+        einsum(ctx, "sd,td->st", rowsOf(qs, block.first, block.queries), rowsOf(ks, 0, block.keys),
+               p);
+        for (int64_t i = 0; i < block.queries; ++i) {
+          float *row = p.data + i * block.keys;
+          int64_t query = block.first + i, count = shape.visible(query);
+          shape.score(batch, head, query, row, count);
+          float most = maxOf(row, count);
+          double sum = expOfDifference(row, count, most);
+          float factor = float(1 / sum);
+          sums[query] = most + float(std::log(sum));
+          for (int64_t j = 0; j < count; ++j)
+            row[j] *= factor;
+          std::fill(row + count, row + block.keys, count > 0 ? 0.0f : unseen);
+          if (shape.drops())
+            shape.drop(batch, head, query, row, row, block.keys);
+        }
+        einsum(ctx, "st,te->se", p, rowsOf(vs, 0, block.keys),
+               rowsOf(headOf(out, batch, head), block.first, block.queries));
       }
-      einsum(ctx, "st,te->se", p, headOf(v, batch, group), headOf(out, batch, head));
     }
 }
 
@@ -139,46 +187,62 @@ void attentionGrad(KernelContext &ctx, const ConstTensor &dout, const ConstTenso
   require(dq.shape == q.shape && dk.shape == k.shape && dv.shape == v.shape, "attentionGrad",
           "expects gradients of the shapes of their operands");
   Scratch scratch(ctx);
-  auto matrix = [&] {
-    return Tensor(scratch.get<float>(shape.queries * shape.keys), {shape.queries, shape.keys});
-  };
-  Tensor p = matrix(), ds = matrix(), dropped = shape.drops() ? matrix() : p;
+  float *memory[3] = {scratch.get<float>(shape.scores()), scratch.get<float>(shape.scores()),
+                      shape.drops() ? scratch.get<float>(shape.scores()) : nullptr};
   for (int64_t batch = 0; batch < shape.batches; ++batch)
     for (int64_t head = 0; head < shape.heads; ++head) {
       int64_t group = shape.groupOf(head);
-      int add = !shape.isFirstOfGroup(head); // heads of a group add up in its dk and dv
-      ConstTensor dOut = headOf(dout, batch, head);
+      ConstTensor qs = headOf(q, batch, head), ks = headOf(k, batch, group),
+                  vs = headOf(v, batch, group), douts = headOf(dout, batch, head);
+      Tensor dqs = headOf(dq, batch, head), dks = headOf(dk, batch, group),
+             dvs = headOf(dv, batch, group);
       const float *sums = logSumExp.data + (batch * shape.heads + head) * shape.queries;
 
-      einsum(ctx, "sd,td->st", headOf(q, batch, head), headOf(k, batch, group), p);
-      for (int64_t query = 0; query < shape.queries; ++query) {
-        float *row = p.data + query * shape.keys;
-        int64_t count = shape.visible(query);
-        shape.score(batch, head, query, row, count);
-        // The sum is 1, but where a mask hides all keys behind a large finite number: there its
-        // logarithm was lost in that number.
-        float factor = float(1 / expOfDifference(row, count, sums[query]));
-        for (int64_t j = 0; j < count; ++j)
-          row[j] *= factor;
-        for (int64_t j = count; j < shape.keys; ++j)
-          row[j] = count > 0 ? 0 : std::numeric_limits<float>::quiet_NaN();
-        if (shape.drops())
-          shape.drop(batch, head, query, row, dropped.data + query * shape.keys);
+      // Heads of a group add up in its dk and dv, and so do blocks. The last block sees most keys:
+      // it comes first and writes, and what it does not see starts as 0.
+      int add = !shape.isFirstOfGroup(head);
+      if (!add) {
+        int64_t seen = shape.blocks() > 0 ? shape.block(shape.blocks() - 1).keys : 0;
+        clearFrom(seen, dks);
+        clearFrom(seen, dvs);
       }
-      einsum(ctx, "st,se->te", dropped, dOut, headOf(dv, batch, group), add);
+      for (int64_t number = shape.blocks(); number-- > 0; add = 1) {
+        Block block = shape.block(number);
+        auto ofQueries = [&](auto matrix) { return rowsOf(matrix, block.first, block.queries); };
+        auto ofKeys = [&](auto matrix) { return rowsOf(matrix, 0, block.keys); };
+        Shape size{block.queries, block.keys};
+        Tensor p(memory[0], size), ds(memory[1], size);
+        Tensor dropped = shape.drops() ? Tensor(memory[2], size) : p;
 
-      einsum(ctx, "se,te->st", dOut, headOf(v, batch, group), ds);
-      for (int64_t query = 0; query < shape.queries; ++query) {
-        float *row = ds.data + query * shape.keys;
-        const float *probability = p.data + query * shape.keys;
-        if (shape.drops())
-          shape.drop(batch, head, query, row, row);
-        float mean = float(dotProduct(row, probability, shape.keys));
-        for (int64_t j = 0; j < shape.keys; ++j)
-          row[j] = probability[j] * (row[j] - mean) * form.scale;
+        einsum(ctx, "sd,td->st", ofQueries(qs), ofKeys(ks), p);
+        for (int64_t i = 0; i < block.queries; ++i) {
+          float *row = p.data + i * block.keys;
+          int64_t query = block.first + i, count = shape.visible(query);
+          shape.score(batch, head, query, row, count);
+          // The sum is 1, but where a mask hides all keys behind a large finite number: there its
+          // logarithm was lost in that number.
+          float factor = float(1 / expOfDifference(row, count, sums[query]));
+          for (int64_t j = 0; j < count; ++j)
+            row[j] *= factor;
+          std::fill(row + count, row + block.keys, count > 0 ? 0.0f : unseen);
+          if (shape.drops())
+            shape.drop(batch, head, query, row, dropped.data + i * block.keys, block.keys);
+        }
+        einsum(ctx, "st,se->te", dropped, ofQueries(douts), ofKeys(dvs), add);
+
+        einsum(ctx, "se,te->st", ofQueries(douts), ofKeys(vs), ds);
+        for (int64_t i = 0; i < block.queries; ++i) {
+          float *row = ds.data + i * block.keys;
+          const float *probability = p.data + i * block.keys;
+          if (shape.drops())
+            shape.drop(batch, head, block.first + i, row, row, block.keys);
+          float mean = float(dotProduct(row, probability, block.keys));
+          for (int64_t j = 0; j < block.keys; ++j)
+            row[j] = probability[j] * (row[j] - mean) * form.scale;
+        }
+        einsum(ctx, "st,td->sd", ds, ofKeys(ks), ofQueries(dqs));
+        einsum(ctx, "st,sd->td", ds, ofQueries(qs), ofKeys(dks), add);
       }
-      einsum(ctx, "st,td->sd", ds, headOf(k, batch, group), headOf(dq, batch, head));
-      einsum(ctx, "st,sd->td", ds, headOf(q, batch, head), headOf(dk, batch, group), add);
     }
 }
 

@@ -33,7 +33,7 @@ struct AttentionForm {
 ///
 /// All of q, k, v and out may be strided: memory laid out [b, s, h, d] is given as
 /// View.permuted({0, 2, 1, 3}), the query third of a fused projection as a view with its strides.
-/// The probabilities of one head are in scratch, never more.
+/// The probabilities of a block of one head's queries are in scratch, never more.
 ///
 /// A query that sees nothing gives NaN, as a softmax over -infinity does.
 void attention(KernelContext &ctx, const ConstTensor &q, const ConstTensor &k, const ConstTensor &v,

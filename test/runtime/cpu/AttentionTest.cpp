@@ -149,6 +149,113 @@ TEST(Attention, EmptyOperands) {
   check({2, 2, 1, 0, 3, 4, 4}, false, 0, nullptr, 0.5);
 }
 
+/// Gradients of the reference, without dropout, for sizes whose slopes would take too long.
+struct ReferenceGradient {
+  std::vector<double> dq, dk, dv;
+
+  ReferenceGradient(const Reference &reference, const std::vector<double> &q,
+                    const std::vector<double> &k, const std::vector<double> &v,
+                    const std::vector<double> &out, const std::vector<double> &dout)
+      : dq(q.size()), dk(k.size()), dv(v.size()) {
+    const Sizes &n = reference.n;
+    for (int64_t row = 0; row < n.b * n.h * n.s; ++row) {
+      int64_t group = row / (n.h * n.s) * n.hk + row / n.s % n.h / (n.h / n.hk);
+      int64_t count = reference.causal ? std::min(n.t, row % n.s + reference.offset + 1) : n.t;
+      const double *qRow = &q[size_t(row * n.d)], *dOut = &dout[size_t(row * n.e)];
+      auto dotOf = [](const double *x, const double *y, int64_t length) {
+        double sum = 0;
+        for (int64_t c = 0; c < length; ++c)
+          sum += x[c] * y[c];
+        return sum;
+      };
+      double mean = dotOf(&out[size_t(row * n.e)], dOut, n.e), sum = 0;
+      std::vector<double> p(size_t(std::max<int64_t>(count, 0)));
+      for (int64_t j = 0; j < count; ++j)
+        sum += p[size_t(j)] =
+            std::exp(reference.scale * dotOf(qRow, &k[size_t((group * n.t + j) * n.d)], n.d));
+      for (int64_t j = 0; j < count; ++j) {
+        const size_t key = size_t((group * n.t + j) * n.d), value = size_t((group * n.t + j) * n.e);
+        double probability = p[size_t(j)] / sum;
+        double ds = probability * (dotOf(dOut, &v[value], n.e) - mean) * reference.scale;
+        for (int64_t c = 0; c < n.d; ++c) {
+          dq[size_t(row * n.d + c)] += ds * k[key + size_t(c)];
+          dk[key + size_t(c)] += ds * qRow[c];
+        }
+        for (int64_t c = 0; c < n.e; ++c)
+          dv[value + size_t(c)] += probability * dOut[c];
+      }
+    }
+  }
+};
+
+TEST(Attention, BlocksOfQueries) {
+  struct Case {
+    Sizes n;
+    bool causal;
+    int64_t offset;
+  };
+  const Case cases[] = {
+      {{1, 2, 1, 300, 300, 16, 12}, true, 0},  // three blocks, the last a part, two heads a group
+      {{1, 1, 1, 257, 200, 16, 16}, true, 0},  // later blocks see all keys
+      {{1, 1, 1, 130, 290, 16, 16}, true, 40}, // nobody sees the last keys
+      {{2, 2, 2, 256, 130, 8, 8}, false, 0},
+  };
+  for (const Case &c : cases) {
+    const Sizes &n = c.n;
+    Owned<float> q = randomTensor({n.b, n.h, n.s, n.d}, 1),
+                 k = randomTensor({n.b, n.hk, n.t, n.d}, 2),
+                 v = randomTensor({n.b, n.hk, n.t, n.e}, 3),
+                 dout = randomTensor({n.b, n.h, n.s, n.e}, 4);
+    AttentionForm form;
+    form.scale = 0.75f;
+    form.causal = c.causal;
+    form.queryOffset = c.offset;
+    Passes r = run(n, q, k, v, dout, form);
+    Reference reference{n, 0.75, c.causal, c.offset};
+    std::vector<double> qs = toDouble(q.values), ks = toDouble(k.values), vs = toDouble(v.values);
+    std::vector<double> out = reference(qs, ks, vs);
+    ReferenceGradient gradient(reference, qs, ks, vs, out, toDouble(dout.values));
+    expectNear(r.out.values, out, 2e-6, "out");
+    expectNear(r.dq.values, gradient.dq, 1e-5, "dq");
+    expectNear(r.dk.values, gradient.dk, 1e-5, "dk");
+    expectNear(r.dv.values, gradient.dv, 1e-5, "dv");
+  }
+}
+
+TEST(Attention, BlocksDropWhatOneMatrixWould) {
+  // A mask hides what causality hides, but computes it: one long row of keys is dropped alike.
+  Sizes n{1, 2, 2, 200, 200, 8, 8};
+  Owned<float> q = randomTensor({n.b, n.h, n.s, n.d}, 1), k = randomTensor(q.shape, 2);
+  Owned<float> v = randomTensor(q.shape, 3), dout = randomTensor(q.shape, 4);
+  AttentionForm form;
+  form.dropout = {1, 2, 3, 1, 0.5};
+  form.probabilities = Slices::whole({n.b, n.h, n.s, n.t});
+  Owned<float> mask({n.s, n.t});
+  for (int64_t i = 0; i < mask.numel(); ++i)
+    mask[i] = i % n.t > i / n.t ? -INFINITY : 0;
+  form.mask = mask;
+  Passes expected = run(n, q, k, v, dout, form);
+  form.mask = {};
+  form.causal = true;
+  Passes r = run(n, q, k, v, dout, form);
+  expectNear(r.out.values, toDouble(expected.out.values), 2e-6, "out");
+  expectNear(r.dq.values, toDouble(expected.dq.values), 1e-5, "dq");
+  expectNear(r.dk.values, toDouble(expected.dk.values), 1e-5, "dk");
+  expectNear(r.dv.values, toDouble(expected.dv.values), 1e-5, "dv");
+}
+
+TEST(Attention, ScratchIsABlockOfOneHead) {
+  Sizes n{1, 2, 2, 1024, 1024, 8, 8};
+  Owned<float> q = randomTensor({n.b, n.h, n.s, n.d}, 1), out(q.shape), dq(q.shape), dk(q.shape),
+               dv(q.shape), sums({n.b, n.h, n.s});
+  AttentionForm form;
+  form.causal = true;
+  KernelContext ctx;
+  attention(ctx, q, q, q, form, out, sums);
+  attentionGrad(ctx, out, q, q, q, sums, form, dq, dk, dv);
+  EXPECT_LE(ctx.scratchPeak(), size_t(2 * 1024 * 1024)); // the scores of one head are four
+}
+
 TEST(Attention, StridedOperands) {
   // A fused projection, [b, s, 3 h d]: nothing is transposed, and gradients go where they belong.
   Sizes n{2, 3, 3, 6, 6, 8, 8};
