@@ -10,6 +10,8 @@
 //                phase (init, forward, backward, update, evaluate), layer (number, or null outside
 //                of repeated structure), because
 //   segments     bytes that one rank allocates, by use
+//   on_first_use the segments that are allocated where they are first used: training without
+//                evaluation needs none of them
 //
 // test/tools/colrow/manifest.test holds it against the emitted source.
 //
@@ -62,6 +64,7 @@ public:
       if (const FunctionPlan *function = plan.lookup(name))
         addCollectives(*function, name, nullptr, json["collectives"]);
     json["segments"] = segmentBytes();
+    json["on_first_use"] = onFirstUse();
     return json.dump(2) + "\n";
   }
 
@@ -92,14 +95,26 @@ private:
     return list;
   }
 
-  /// What the program allocates; the two moments are the optimizer's.
+  /// The two moments are the optimizer's.
+  static std::string keyOf(const std::string &segment) {
+    bool isMoment = segment == "firstMoments" || segment == "secondMoments";
+    return isMoment ? "optimizer" : segment == "wholeOutputs" ? "whole_outputs" : segment;
+  }
+
   ordered_json segmentBytes() {
     ordered_json json = ordered_json::object();
-    for (const auto &[name, bytes] : segments) {
-      bool isMoment = name == "firstMoments" || name == "secondMoments";
-      std::string key = isMoment ? "optimizer" : name == "wholeOutputs" ? "whole_outputs" : name;
-      json[key] = json.value(key, int64_t(0)) + bytes;
+    for (const SegmentSize &segment : segments) {
+      std::string key = keyOf(segment.name);
+      json[key] = json.value(key, int64_t(0)) + segment.bytes;
     }
+    return json;
+  }
+
+  ordered_json onFirstUse() {
+    ordered_json json = ordered_json::array();
+    for (const SegmentSize &segment : segments)
+      if (segment.onFirstUse)
+        json.push_back(keyOf(segment.name));
     return json;
   }
 

@@ -24,8 +24,13 @@ double productFlops(mlir::func::FuncOp function);
 std::string emitModel(const ProgramModel &model);
 std::string emitConstants(const ProgramPlan &plan);
 
-/// Memory that the program allocates, by name, in bytes.
-using Segments = std::vector<std::pair<std::string, int64_t>>;
+/// Memory that the program allocates: at its start, or when it is first used.
+struct SegmentSize {
+  std::string name;
+  int64_t bytes;
+  bool onFirstUse;
+};
+using Segments = std::vector<SegmentSize>;
 
 struct StepSource {
   std::string text;

@@ -171,18 +171,18 @@ private:
       text += fmt::format("  {}{}{};{}\n", member.type, member.type.back() == '&' ||
                                                            member.type.back() == ' ' ? "" : " ",
                           member.name, member.comment.empty() ? "" : " // " + member.comment);
-    auto segment = [&](const std::string &name, int64_t bytes) {
-      text += fmt::format("  Memory {}{{{}}};\n", name, bytes);
-      segments.push_back({name, bytes});
+    auto segment = [&](const std::string &name, int64_t bytes, bool onFirstUse = false) {
+      text += fmt::format("  {} {}{{{}}};\n", onFirstUse ? "LazyMemory" : "Memory", name, bytes);
+      segments.push_back({name, bytes, onFirstUse});
     };
     segment("parameters", parameters.bytes);
     segment("gradients", parameters.bytes);
     segment("firstMoments", parameters.bytes);
     segment("secondMoments", parameters.bytes);
     segment("inputs", inputs.bytes);
-    segment("outputs", plan.outputBytes);
+    segment("outputs", plan.outputBytes, /*onFirstUse=*/true);
     if (wholeBytes)
-      segment("wholeOutputs", wholeBytes);
+      segment("wholeOutputs", wholeBytes, /*onFirstUse=*/true);
     segment("activations", plan.activationBytes);
     segment("scratch", plan.scratchBytes);
     if (plan.constantBytes)

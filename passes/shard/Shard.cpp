@@ -2,7 +2,10 @@
 
 #include "passes/shard/Passes.h"
 #include "passes/shard/Regions.h"
+#include "passes/shard/Units.h"
 #include "mlir/IR/Remarks.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -116,4 +119,15 @@ struct Shard : impl::ShardBase<Shard> {
 };
 
 } // namespace
+
+int64_t unitsToDivide(func::FuncOp function, StringRef axis) {
+  StringAttr name = StringAttr::get(function.getContext(), axis);
+  std::vector<Region> regions = RegionGrower(function, name).growAll();
+  int64_t units = 0;
+  for (size_t index : chooseRegions(regions))
+    if (!regions[index].isVocabulary)
+      units = std::gcd(units, regions[index].units(name));
+  return units;
+}
+
 } // namespace colrow

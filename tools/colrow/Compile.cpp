@@ -6,6 +6,7 @@
 #include "passes/emit/Folder.h"
 #include "runtime/train/Checkpoint.h"
 #include "tools/Checks.h"
+#include "tools/colrow/Plan.h"
 #include "tools/colrow/Trainer.h"
 #include "tools/colrow/Weights.h"
 
@@ -52,6 +53,8 @@ void compile(CompileOptions &options) {
 void addTrain(CLI::App &app, TrainCommand &command) {
   addModelOptions(app, command.model);
   addRanks(app, command.ranks);
+  app.add_flag("!--no-memory-check", command.checksMemory,
+               "start even where memory does not suffice ('colrow plan' says for what)");
   std::vector<const CLI::Option *> own;
   for (const CLI::Option *option : app.get_options())
     own.push_back(option);
@@ -101,7 +104,16 @@ void train(TrainCommand &command) {
       arguments.push_back(
           fmt::format("{}={}", option->get_name(), fmt::join(option->results(), ",")));
   }
-  becomeTrainer(cachedTrainer(model, command.ranks), arguments);
+  TrainingPlan plan;
+  plan.ranks = command.ranks;
+  plan.accumulate = command.training.accumulate;
+  plan.evaluates = !command.training.evalData.empty();
+  plan.checksMemory = command.checksMemory;
+  std::string folder =
+      cachedTrainer(model, command.ranks, [&](const std::string &manifest) {
+        checkTraining(model, plan, manifest);
+      });
+  becomeTrainer(folder, arguments);
 }
 
 } // namespace colrow

@@ -27,6 +27,7 @@ struct TrainCommand {
   ModelOptions model;
   int64_t ranks = 1;
   TrainOptions training;
+  bool checksMemory = true;
   std::vector<const CLI::Option *> passedOn; ///< those that are the trainer's
 };
 

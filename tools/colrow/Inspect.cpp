@@ -6,16 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/colrow/Inspect.h"
-#include "colrow/Error.h"
 #include "dialect/Colrow.h"
 #include "passes/lower/Repeats.h"
 #include "tools/Checks.h"
+#include "tools/colrow/Report.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -87,11 +86,6 @@ static void describeBlocks(ModuleOp program, Json &json) {
         {{"kind", kind.str()}, {"count", count.all}, {"in_layer", count.inLayer}});
 }
 
-static int64_t sizeOf(ModuleOp module, StringRef name) {
-  auto size = module->getAttrOfType<IntegerAttr>(name);
-  return size ? size.getInt() : 1;
-}
-
 static Json describe(Model &model, ModuleOp forward, int64_t ranks) {
   const onnx::ModelProto &proto = model.file().proto();
   Json json;
@@ -99,8 +93,8 @@ static Json describe(Model &model, ModuleOp forward, int64_t ranks) {
   json["exporter"] = proto.producer_name() +
                      (proto.producer_version().empty() ? "" : " " + proto.producer_version());
   json["opset"] = model.file().opset();
-  json["batch"] = sizeOf(model.imported(), "colrow.batch");
-  json["sequence"] = sizeOf(model.imported(), "colrow.sequence");
+  json["batch"] = model.batch();
+  json["sequence"] = model.sequence();
   json["assumed"] = model.assumed();
   json["ranks"] = ranks;
   Json manifest = Json::parse(model.emit(ranks).manifest);
@@ -113,7 +107,8 @@ static Json describe(Model &model, ModuleOp forward, int64_t ranks) {
   }
   json["parameter_count"] = count;
   describeBlocks(forward, json);
-  for (const char *key : {"grid", "flops", "parameters", "collectives", "segments"})
+  for (const char *key :
+       {"grid", "flops", "parameters", "collectives", "segments", "on_first_use"})
     json[key] = manifest[key];
   return json;
 }
@@ -121,64 +116,6 @@ static Json describe(Model &model, ModuleOp forward, int64_t ranks) {
 //===----------------------------------------------------------------------===//
 // As tables
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// Columns as wide as what is in them; the last one runs on.
-class Table {
-public:
-  /// `right`: columns of numbers.
-  Table(std::vector<std::string> head, std::vector<bool> right) : right(std::move(right)) {
-    rows.push_back(std::move(head));
-  }
-  void add(std::vector<std::string> row) { rows.push_back(std::move(row)); }
-  /// A line of its own under the last row.
-  void note(const std::string &text) { rows.push_back({text}); }
-
-  void print() const {
-    std::vector<size_t> widths(rows[0].size());
-    for (const std::vector<std::string> &row : rows)
-      for (size_t i = 0; row.size() > 1 && i < row.size(); ++i)
-        widths[i] = std::max(widths[i], row[i].size());
-    for (const std::vector<std::string> &row : rows) {
-      std::string line = row.size() == 1 ? "      " + row[0] : "";
-      for (size_t i = 0; row.size() > 1 && i < row.size(); ++i)
-        line += "  " + (right[i] ? fmt::format("{:>{}}", row[i], widths[i])
-                                 : fmt::format("{:<{}}", row[i], widths[i]));
-      line.erase(line.find_last_not_of(' ') + 1);
-      fmt::print("{}\n", line);
-    }
-  }
-
-private:
-  std::vector<bool> right;
-  std::vector<std::vector<std::string>> rows;
-};
-} // namespace
-
-/// "1,024": every group of three digits.
-static std::string countText(int64_t number) {
-  std::string text = std::to_string(number);
-  for (int64_t at = static_cast<int64_t>(text.size()) - 3; at > 0; at -= 3)
-    text.insert(static_cast<size_t>(at), ",");
-  return text;
-}
-
-/// With a prefix of 1024s: "1.5 MiB".
-static std::string bytesText(double bytes) {
-  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit)
-    bytes /= 1024;
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
-}
-
-static std::string flopsText(double flops) {
-  static constexpr const char *units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"};
-  size_t unit = 0;
-  for (; flops >= 1000 && unit + 1 < std::size(units); ++unit)
-    flops /= 1000;
-  return fmt::format("{:.1f} {}", flops, units[unit]);
-}
 
 static std::string shapeOf(const Json &shape) {
   std::vector<int64_t> sizes = shape;
@@ -240,64 +177,6 @@ static void printWeights(const Json &json) {
   table.print();
 }
 
-/// Collectives that are alike but for their layer, with their number.
-static std::vector<std::pair<Json, int64_t>> groupedCollectives(const Json &json) {
-  std::vector<std::pair<Json, int64_t>> groups;
-  for (Json collective : json["collectives"]) {
-    collective.erase("layer");
-    auto found =
-        llvm::find_if(groups, [&](const auto &group) { return group.first == collective; });
-    if (found == groups.end())
-      groups.push_back({collective, 1});
-    else
-      ++found->second;
-  }
-  return groups;
-}
-
-static void printCollectives(const Json &json) {
-  fmt::print("\ncollectives of a microbatch and its update, and of an evaluation\n");
-  Table table({"phase", "count", "kind", "axes", "payload", "sent/rank", "because"},
-              {false, true, false, false, true, true, false});
-  std::vector<std::pair<std::string, double>> sums;
-  for (const auto &[each, count] : groupedCollectives(json)) {
-    std::vector<std::string> axes = each["axes"];
-    std::string phase = each["phase"];
-    double wire = each["wire_bytes_per_rank"].get<double>();
-    table.add({phase, countText(count), each["kind"], fmt::format("{}", fmt::join(axes, ", ")),
-               bytesText(each["payload_bytes"]), bytesText(wire), each["because"]});
-    auto found = llvm::find_if(sums, [&](const auto &sum) { return sum.first == phase; });
-    if (found == sums.end())
-      sums.push_back({phase, wire * static_cast<double>(count)});
-    else
-      found->second += wire * static_cast<double>(count);
-  }
-  if (sums.empty()) {
-    fmt::print("  none\n");
-    return;
-  }
-  table.print();
-  std::vector<std::string> texts;
-  for (const auto &[phase, wire] : sums)
-    texts.push_back(fmt::format("{} {}", phase, bytesText(wire)));
-  fmt::print("  sent by a rank: {}\n", fmt::join(texts, ", "));
-}
-
-static void printMemory(const Json &json) {
-  fmt::print("\nmemory of a rank\n");
-  Table table({"segment", "bytes", ""}, {false, true, false});
-  int64_t sum = 0;
-  auto add = [&](const std::string &name, int64_t bytes) {
-    table.add({name, countText(bytes), bytes < 1024 ? "" : bytesText(static_cast<double>(bytes))});
-  };
-  for (const auto &[name, bytes] : json["segments"].items()) {
-    add(name, bytes);
-    sum += bytes.get<int64_t>();
-  }
-  add("all", sum);
-  table.print();
-}
-
 void inspect(InspectOptions &options) {
   Model model(options.model);
   OwningOpRef<ModuleOp> forward = model.compile(options.ranks, buildForwardPipeline);
@@ -312,15 +191,12 @@ void inspect(InspectOptions &options) {
     printHeader(json);
     printBlocks(json);
     printWeights(json);
-    printCollectives(json);
+    printCollectives(json["collectives"]);
     printMemory(json);
   }
   if (options.json.empty())
     return;
-  std::ofstream out(options.json);
-  out << json.dump(2) << "\n";
-  if (!out.flush())
-    throw Error("cannot write '" + options.json + "'");
+  writeReport(json, options.json);
 }
 
 } // namespace colrow

@@ -4,6 +4,7 @@
 #include "tools/colrow/Compile.h"
 #include "tools/colrow/Export.h"
 #include "tools/colrow/Inspect.h"
+#include "tools/colrow/Plan.h"
 #include "tools/colrow/Verify.h"
 
 #include <CLI/CLI.hpp>
@@ -21,6 +22,7 @@ int main(int argc, char **argv) {
   app.footer("examples:\n"
              "  colrow inspect model.onnx --tp 2\n"
              "  colrow train model.onnx --tp 2 --batch 8 --sequence 128 --data text.txt --out run\n"
+             "  colrow plan model.onnx --tp 2 --batch 8 --sequence 128\n"
              "  colrow compile model.onnx --tp 2 --batch 8 --sequence 128 -o trainer\n"
              "  colrow verify model.onnx --reference reference.safetensors\n"
              "  colrow export model.onnx --weights run -o trained.onnx\n"
@@ -30,6 +32,10 @@ int main(int argc, char **argv) {
   CLI::App *inspectCommand =
       app.add_subcommand("inspect", "say what is in a model and what tp would do to it");
   addInspect(*inspectCommand, inspectOptions);
+  PlanOptions planOptions;
+  CLI::App *planCommand =
+      app.add_subcommand("plan", "say what memory, traffic and work a training step takes");
+  addPlan(*planCommand, planOptions);
   CompileOptions compileOptions;
   CLI::App *compileCommand = app.add_subcommand("compile", "write a trainer's source and build it");
   addCompile(*compileCommand, compileOptions);
@@ -62,6 +68,8 @@ int main(int argc, char **argv) {
   try {
     if (inspectCommand->parsed())
       return inspect(inspectOptions), 0;
+    if (planCommand->parsed())
+      return plan(planOptions), 0;
     if (compileCommand->parsed())
       return compile(compileOptions), 0;
     if (trainCommand->parsed())

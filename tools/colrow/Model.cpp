@@ -99,6 +99,11 @@ Model::Model(const ModelOptions &options)
   module = std::move(*result);
 }
 
+int64_t Model::boundSize(StringRef attribute) {
+  auto size = (*module)->getAttrOfType<IntegerAttr>(attribute);
+  return size ? size.getInt() : 1;
+}
+
 OwningOpRef<ModuleOp>
 Model::compile(int64_t ranks,
                const std::function<void(OpPassManager &, const PipelineOptions &)> &pipeline) {

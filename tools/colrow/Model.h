@@ -47,6 +47,10 @@ public:
   /// Which of --batch and --sequence have their default.
   const std::vector<std::string> &assumed() const { return assumedSizes; }
 
+  /// Rows of a microbatch and tokens of a row; 1 where the model has no such symbol.
+  int64_t batch() { return boundSize("colrow.batch"); }
+  int64_t sequence() { return boundSize("colrow.sequence"); }
+
   /// The module as imported.
   mlir::ModuleOp imported() { return *module; }
 
@@ -62,6 +66,8 @@ public:
   ProgramFiles emit(int64_t ranks);
 
 private:
+  int64_t boundSize(llvm::StringRef attribute);
+
   ModelOptions chosen;
   std::vector<std::string> assumedSizes;
   mlir::MLIRContext context;

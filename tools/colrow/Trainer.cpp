@@ -2,6 +2,7 @@
 
 #include "tools/colrow/Trainer.h"
 #include "colrow/Error.h"
+#include "colrow/File.h"
 #include "colrow/Safetensors.h"
 #include "passes/emit/Folder.h"
 #include "tools/colrow/TemporaryFolder.h"
@@ -31,12 +32,15 @@ using reference::Tensor;
 
 static const char weightsFile[] = "weights.safetensors";
 
-void writeTrainer(Model &model, int64_t ranks, const std::string &folder) {
-  ProgramFiles files = model.emit(ranks);
+static void writeTrainer(Model &model, const ProgramFiles &files, const std::string &folder) {
   writeTrainerFolder(files, folder);
   if (hasWeights(model))
     writeWeights(model.parameters(), startingWeights(model, ""),
                  (fs::path(folder) / weightsFile).string());
+}
+
+void writeTrainer(Model &model, int64_t ranks, const std::string &folder) {
+  writeTrainer(model, model.emit(ranks), folder);
 }
 
 /// Of everything a trainer is made from: options, model file, and data files by size and time.
@@ -103,10 +107,13 @@ static void removeAbandoned(const fs::path &cache) {
   }
 }
 
-std::string cachedTrainer(Model &model, int64_t ranks) {
+std::string cachedTrainer(Model &model, int64_t ranks, const ManifestCheck &check) {
   fs::path folder = cacheFolder() / hashOf(model, ranks);
-  if (fs::exists(folder / "trainer"))
+  if (fs::exists(folder / "trainer")) {
+    if (check)
+      check(readTextFile((folder / "manifest.json").string()));
     return folder.string();
+  }
   // Built beside and renamed, so that a half-built one is never found.
   fs::path beside = folder;
   beside += buildingInfix + std::to_string(llvm::sys::Process::getProcessId());
@@ -119,7 +126,10 @@ std::string cachedTrainer(Model &model, int64_t ranks) {
   std::fprintf(stderr, "compiling '%s' for tp=%ld ...\n", model.options().model.c_str(),
                static_cast<long>(ranks));
   try {
-    writeTrainer(model, ranks, beside.string());
+    ProgramFiles files = model.emit(ranks);
+    if (check)
+      check(files.manifest);
+    writeTrainer(model, files, beside.string());
     buildTrainer(beside.string());
   } catch (...) {
     fs::remove_all(beside, code);

@@ -4,6 +4,7 @@
 #include "tools/colrow/Model.h"
 #include "tools/colrow/Training.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,12 @@ namespace colrow {
 /// them, its weights as weights.safetensors under torch's names. Throws Error.
 void writeTrainer(Model &model, int64_t ranks, const std::string &folder);
 
+/// Told the manifest of a trainer before anything is built; may throw.
+using ManifestCheck = std::function<void(const std::string &manifest)>;
+
 /// The folder of a trainer that is built, made once for each model, options and grid and kept in
 /// the user's cache ($XDG_CACHE_HOME/colrow, else ~/.cache/colrow). Throws Error.
-std::string cachedTrainer(Model &model, int64_t ranks);
+std::string cachedTrainer(Model &model, int64_t ranks, const ManifestCheck &check = {});
 
 /// Goes on as FOLDER/trainer with these arguments: signals and the exit code are the trainer's own.
 /// Throws Error where it cannot be started.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 
 /// Before a loop whose iterations touch no common elements but where one reads what it writes.
 /// Compilers need not prove it to vectorise.
@@ -44,6 +45,22 @@ private:
 
   size_t size;
   std::unique_ptr<char, Free> data;
+};
+
+/// A segment that takes no memory before it is needed: outputs, which training does not read.
+class LazyMemory {
+public:
+  explicit LazyMemory(size_t bytes) : size(bytes) {}
+
+  template <typename T> T *at(size_t offset) {
+    if (!memory)
+      memory.emplace(size);
+    return memory->at<T>(offset);
+  }
+
+private:
+  size_t size;
+  std::optional<Memory> memory;
 };
 
 /// `count` numbers: start, start + step, start + 2 step, ...

@@ -83,10 +83,12 @@ for begin, parameter in zip(begins, manifest["parameters"], strict=True):
     at += (parameter["bytes_per_rank"] + 63) // 64 * 64
 
 # Segments.
-allocated = {name: int(size) for name, size in re.findall(r"^  Memory (\w+)\{(\d+)\};$", step, re.M)}
+allocated = {name: int(size) for name, size in re.findall(r"^  (?:Lazy)?Memory (\w+)\{(\d+)\};$", step, re.M)}
 allocated["optimizer"] = allocated.pop("firstMoments") + allocated.pop("secondMoments")
 if "wholeOutputs" in allocated:
     allocated["whole_outputs"] = allocated.pop("wholeOutputs")
 equal("segments", manifest["segments"], allocated)
+lazy = re.findall(r"^  LazyMemory (\w+)\{", step, re.M)
+equal("segments of first use", manifest["on_first_use"], ["whole_outputs" if name == "wholeOutputs" else name for name in lazy])
 equal("parameter memory", at, allocated["parameters"])
 print(f"agrees: {len(manifest['collectives'])} collectives, {len(begins)} parameters, {len(allocated)} segments")
