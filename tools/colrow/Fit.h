@@ -1,8 +1,8 @@
 //===- Fit.h - how many ranks a model needs for a given memory ------------===//
 //
 // Plans for several numbers of ranks, each made when it is first asked for. For a search most need
-// not be made: with more ranks nothing of a rank grows, and nothing but what is cut shrinks, so each
-// plan bounds all others,
+// not be made: with more ranks nothing of a rank grows, and nothing but what is cut shrinks, so
+// each plan bounds all others,
 //
 //   bytes(e) e / n <= bytes(n) <= bytes(e)    where n > e,
 //

@@ -39,8 +39,8 @@ void addPlan(CLI::App &app, PlanOptions &options) {
   app.footer("examples:\n"
              "  colrow plan model.onnx --tp 2 --batch 1 --sequence 1024\n"
              "  colrow plan model.onnx --sequence 1024 --memory 80GiB --json plan.json\n"
-             "\nNeeds no weights and builds nothing. Exit code 1 where the memory does not suffice. "
-             "Not counted are\nthe program itself and its libraries, some 100 MB.");
+             "\nNeeds no weights and builds nothing. Exit code 1 where the memory does not suffice.\n"
+             "Not counted are the program itself and its libraries, some 100 MB.");
 }
 
 //===----------------------------------------------------------------------===//

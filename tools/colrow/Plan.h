@@ -16,7 +16,7 @@ struct PlanOptions {
 /// Adds the subcommand's options.
 void addPlan(CLI::App &app, PlanOptions &options);
 
-/// Prints what a step on these ranks takes. Throws Error, after that, where memory does not suffice.
+/// Prints what a step on these ranks takes. Throws Error after that where memory does not suffice.
 void plan(PlanOptions &options);
 
 /// What a training run will do, of a model that is compiled.
@@ -26,8 +26,8 @@ struct TrainingPlan {
   bool checksMemory = true;
 };
 
-/// Prints the head of its plan, and throws Error where all ranks together need more memory than this
-/// machine has.
+/// Prints the head of its plan, and throws Error where all ranks together need more memory than
+/// this machine has.
 void checkTraining(Model &model, const TrainingPlan &training, const std::string &manifest);
 
 } // namespace colrow
