@@ -82,6 +82,7 @@ void buildTrainerPipeline(OpPassManager &passes, const PipelineOptions &options)
   passes.addPass(createAccumulate());
   // Where f was, two values are now one.
   passes.addPass(createCSEPass());
+  passes.addPass(createRecompute());
   passes.addPass(createRepeatViews());
   passes.addPass(createOutline());
 }

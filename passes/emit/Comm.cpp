@@ -33,9 +33,24 @@ std::string ProgramMembers::communicator(ArrayAttr axes) {
 std::string ProgramMembers::indexMap(RankedTensorType global, int64_t dim) {
   DimSlice slice = colrow::getSlices(global, grid)[dim];
   if (!slice.isCut())
-    return fmt::format("IndexMap({})", slice.size);
+    return member("const IndexMap ", "map", std::to_string(slice.size), "all of a dimension");
   return member("const IndexMap ", "map", fmt::format("localDim(rank, {})", dimSlice(slice)),
                 "this rank's part of a dimension");
+}
+
+std::string ProgramMembers::vocabulary(RankedTensorType global, int64_t dim, int64_t valid,
+                                       int64_t ignore) {
+  SmallVector<Attribute> axes;
+  if (LayoutAttr layout = getLayout(global))
+    for (const AxisState &state : layout.getStates())
+      if (state.isShard() && state.dim == dim)
+        axes.push_back(state.axis);
+  std::string map = indexMap(global, dim), ranks = "nullptr";
+  if (!axes.empty())
+    ranks = "&" + communicator(ArrayAttr::get(global.getContext(), axes));
+  return member("const VocabularySlice ", "vocabulary",
+                fmt::format("VocabularySlice{{{}, {}, {}, {}}}", map, valid, ranks, ignore),
+                "this rank's part of the logits");
 }
 
 static std::string dimSlices(RankedTensorType global, GridAttr grid) {

@@ -22,6 +22,8 @@ public:
   std::string communicator(mlir::ArrayAttr axes);
   /// The rank's part of one dimension of a global type: an IndexMap.
   std::string indexMap(mlir::RankedTensorType global, int64_t dim);
+  std::string vocabulary(mlir::RankedTensorType global, int64_t dim, int64_t valid,
+                         int64_t ignore);
   /// The rank's part of a tensor: Slices.
   std::string slices(mlir::RankedTensorType global);
   /// The SliceExchange of a conversion.

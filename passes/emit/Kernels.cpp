@@ -178,21 +178,6 @@ bool emitShape(FunctionEmitter &e, const Step &step) {
 // Neural networks
 //===----------------------------------------------------------------------===//
 
-/// "VocabularySlice{map, 50257, &tp, -100}" for an operation with a vocabulary.
-std::string vocabulary(FunctionEmitter &e, RankedTensorType global, int64_t dim, int64_t valid,
-                       int64_t ignore) {
-  SmallVector<Attribute> axes;
-  if (LayoutAttr layout = getLayout(global))
-    for (const AxisState &state : layout.getStates())
-      if (state.isShard() && state.dim == dim)
-        axes.push_back(state.axis);
-  std::string ranks = "nullptr";
-  if (!axes.empty())
-    ranks = "&" + e.members.communicator(ArrayAttr::get(global.getContext(), axes));
-  return fmt::format("VocabularySlice{{{}, {}, {}, {}}}", e.members.indexMap(global, dim), valid,
-                     ranks, ignore);
-}
-
 /// The operands that all losses have, as text in the order of the kernels.
 struct LossText {
   std::string labels, slice, count;
@@ -203,7 +188,7 @@ LossText lossText(FunctionEmitter &e, LossOp loss, Value cut, int64_t dim) {
   LossText text;
   text.labels = e.view(loss.getLabels(), loss.getLabels().getType().getNumElements());
   text.count = e.pointer(loss.getCount()) + "[0]";
-  text.slice = vocabulary(e, globalOf(loss, cut), dim, loss.getValid(), loss.getIgnore());
+  text.slice = e.members.vocabulary(globalOf(loss, cut), dim, loss.getValid(), loss.getIgnore());
   return text;
 }
 
@@ -253,15 +238,19 @@ void emitDropout(FunctionEmitter &e, DropoutOp dropout) {
                      e.view(dropout.getResult())));
 }
 
-/// linear_cross_entropy, alone (`step` has no sum) or with gradients.
-void emitLinearLoss(FunctionEmitter &e, LinearCrossEntropyOp loss) {
+/// The logits that exist at one time.
+std::string logitRows(FunctionEmitter &e, Operation *loss, const Step &step) {
+  return e.workspace(step, 0, "logits", workspaceTypes(loss)[0].getShape());
+}
+
+void emitLinearLoss(FunctionEmitter &e, LinearCrossEntropyOp loss, const Step &step) {
   std::string input = e.view(loss.getInput(), rows(shapeOf(loss.getInput()),
                                                    loss.getInput().getType().getRank() - 1));
   std::string weight = e.view(loss.getWeight());
   LossText text = lossText(e, loss, loss.getWeight(), 0);
-  e.line(fmt::format("{}[0] = float(linearCrossEntropy(ctx, {}, {}, {}, {}, {}));",
-                     e.pointer(loss.getResult()), input, weight, text.labels, text.slice,
-                     text.count));
+  std::string result = e.pointer(loss.getResult()), logits = logitRows(e, loss, step);
+  e.line(fmt::format("{}[0] = float(linearCrossEntropy(ctx, {}, {}, {}, {}, {}, {}));", result,
+                     input, weight, text.labels, text.slice, text.count, logits));
 }
 
 void emitLinearLossGrad(FunctionEmitter &e, LinearCrossEntropyWithGradOp loss, const Step &step) {
@@ -271,9 +260,10 @@ void emitLinearLossGrad(FunctionEmitter &e, LinearCrossEntropyWithGradOp loss, c
   std::string input = e.view(loss.getInput(), shape), weight = e.view(loss.getWeight());
   LossText text = lossText(e, loss, loss.getWeight(), 0);
   std::string dinput = e.view(loss.getInputGradient(), shape), dweight = e.view(sum);
-  e.line(fmt::format("{}[0] = float(linearCrossEntropyGrad(ctx, {}, {}, {}, {}, {}, {}, {}{}));",
-                     e.pointer(loss.getResult()), input, weight, text.labels, text.slice,
-                     text.count, dinput, dweight, adds ? ", 1" : ""));
+  std::string result = e.pointer(loss.getResult()), logits = logitRows(e, loss, step);
+  e.line(fmt::format("{}[0] = float(linearCrossEntropyGrad(ctx, {}, {}, {}, {}, {}, {}, {}, {}, {}));",
+                     result, input, weight, text.labels, text.slice, text.count, dinput, dweight,
+                     adds ? 1 : 0, logits));
 }
 
 bool emitNN(FunctionEmitter &e, const Step &step) {
@@ -326,7 +316,8 @@ bool emitNN(FunctionEmitter &e, const Step &step) {
                            text.labels, text.slice, text.count, sums,
                            e.view(loss.getResult(), shape)));
       }))
-      .Case<LinearCrossEntropyOp>(done([&](LinearCrossEntropyOp loss) { emitLinearLoss(e, loss); }))
+      .Case<LinearCrossEntropyOp>(
+          done([&](LinearCrossEntropyOp loss) { emitLinearLoss(e, loss, step); }))
       .Case<LinearCrossEntropyWithGradOp>(
           done([&](LinearCrossEntropyWithGradOp loss) { emitLinearLossGrad(e, loss, step); }))
       .Default([](auto) { return false; });

@@ -44,7 +44,7 @@ static bool isReserved(StringRef name) {
       "inputs", "outputs", "wholeOutputs", "scratch", "activations", "constants", "parameterBegin",
       "inputBegin", "load", "info", "parameter", "gradient", "firstMoment", "secondMoment", "input",
       "output", "zeroGradients", "forwardBackward", "update", "evaluate", "map", "slices",
-      "exchange"};
+      "exchange", "vocabulary", "arena"};
   return words.contains(name);
 }
 
@@ -98,11 +98,11 @@ std::string Names::base(Value value) const {
   }
   StringRef text(user);
   text.consume_back("_output_0");
-  std::string prefix = text.consume_front("grad.") ? "grad_" : op && isBackward(op) ? "d_" : "";
+  std::string prefix = text.consume_front("grad.") ? "grad_" : op && isBackward(op) && !isRecomputed(op) ? "d_" : "";
   std::string name = identifier(text);
   if (!label.empty() && StringRef(name).starts_with(label))
     name = identifier(StringRef(name).drop_front(label.size()));
-  return prefix + name;
+  return prefix + name + (op && isRecomputed(op) ? "_again" : "");
 }
 
 } // namespace colrow

@@ -72,7 +72,7 @@ private:
                "#include <algorithm>\n#include <cmath>\n\nnamespace colrow {{\n{}\n"
                "namespace {{\n\n",
                model.info.model, gridSize(),
-               plan.constants.empty() ? "\n" : "\nvoid fillConstants(Memory &constants);\n") +
+               plan.constants.empty() ? "\n" : "\nvoid fillConstants(Segment &constants);\n") +
            parameters.text("parameterBegin", "Bytes before each parameter; gradients and moments lie alike.") +
            inputs.text("inputBegin", "Bytes before each input.") +
            "\nclass Step final : public Program {\npublic:\n";
@@ -171,23 +171,26 @@ private:
       text += fmt::format("  {}{}{};{}\n", member.type, member.type.back() == '&' ||
                                                            member.type.back() == ' ' ? "" : " ",
                           member.name, member.comment.empty() ? "" : " // " + member.comment);
-    auto segment = [&](const std::string &name, int64_t bytes, bool onFirstUse = false) {
-      text += fmt::format("  {} {}{{{}}};\n", onFirstUse ? "LazyMemory" : "Memory", name, bytes);
-      segments.push_back({name, bytes, onFirstUse});
+    int64_t bytes = 0;
+    std::string list;
+    auto segment = [&](const std::string &name, int64_t size, bool onFirstUse = false) {
+      list += fmt::format("  Segment {}{{arena, {}}};\n", name, size);
+      bytes += llvm::alignTo(size, bufferAlignment);
+      segments.push_back({name, size, onFirstUse});
     };
     segment("parameters", parameters.bytes);
     segment("gradients", parameters.bytes);
     segment("firstMoments", parameters.bytes);
     segment("secondMoments", parameters.bytes);
     segment("inputs", inputs.bytes);
-    segment("outputs", plan.outputBytes, /*onFirstUse=*/true);
-    if (wholeBytes)
-      segment("wholeOutputs", wholeBytes, /*onFirstUse=*/true);
     segment("activations", plan.activationBytes);
     segment("scratch", plan.scratchBytes);
     if (plan.constantBytes)
       segment("constants", plan.constantBytes);
-    return text;
+    segment("outputs", plan.outputBytes, /*onFirstUse=*/true);
+    if (wholeBytes)
+      segment("wholeOutputs", wholeBytes, /*onFirstUse=*/true);
+    return text + fmt::format("  Arena arena{{{}}};\n", bytes) + list;
   }
 
   static std::string tail() {

@@ -102,7 +102,7 @@ private:
       else
         assign(result, newBuffer(result));
     }
-    if (step.kind == Step::call)
+    if (step.kind == Step::call || step.kind == Step::accumulate)
       for (RankedTensorType type : workspaceTypes(op)) {
         Buffer buffer;
         buffer.bytes = tensorBytes(type);

@@ -66,6 +66,52 @@ def JoinPads : Pass<"colrow-join-pads", "::mlir::ModuleOp"> {
   }];
 }
 
+def Recompute : Pass<"colrow-recompute", "::mlir::ModuleOp"> {
+  let summary = "lets the backward pass compute again what takes more memory than time";
+  let description = [{
+    A value of the forward pass that the backward pass reads is kept from the one to the other. Where
+    one pass over memory makes it from values that are kept anyway (the result of a norm from its
+    operand, an activation function's from its argument), this pass repeats the operation in front of its
+    first reader in the backward pass, and only the operands are kept. The numbers are the same bits:
+    it is the same operation. Products, reductions, collectives and transcendental functions (but for
+    those of gelu and silu) are not repeated. Selective recomputation is from arXiv 2205.05198, section 5. Needs localized IR.
+
+    Before:
+
+    ```mlir
+    func.func @forward_backward(%x: tensor<4x6xf32>, %w: tensor<6x6xf32>)
+        -> (tensor<4x6xf32>, tensor<6x6xf32>, tensor<4x6xf32>) {
+      %0 = colrow.tanh %x : (tensor<4x6xf32>) -> tensor<4x6xf32>
+      %1 = colrow.mul %0, %x : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+      %2 = colrow.einsum "ti,io->to" %1, %w
+          : (tensor<4x6xf32>, tensor<6x6xf32>) -> tensor<4x6xf32>
+      %3 = colrow.einsum "ti,to->io" %1, %2
+          : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<6x6xf32> loc(fused<"backward">["product"])
+      %4 = colrow.mul %2, %0
+          : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32> loc(fused<"backward">["mul"])
+      return %2, %3, %4 : tensor<4x6xf32>, tensor<6x6xf32>, tensor<4x6xf32>
+    }
+    ```
+
+    After:
+
+    ```mlir
+    func.func @forward_backward(%x: tensor<4x6xf32>, %w: tensor<6x6xf32>)
+        -> (tensor<4x6xf32>, tensor<6x6xf32>, tensor<4x6xf32>) {
+      %0 = colrow.tanh %x : (tensor<4x6xf32>) -> tensor<4x6xf32>
+      %1 = colrow.mul %0, %x : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+      %2 = colrow.einsum "ti,io->to" %1, %w
+          : (tensor<4x6xf32>, tensor<6x6xf32>) -> tensor<4x6xf32>
+      %3 = colrow.mul %0, %x : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+      %4 = colrow.einsum "ti,to->io" %3, %2
+          : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<6x6xf32>
+      %5 = colrow.mul %2, %0 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+      return %2, %4, %5 : tensor<4x6xf32>, tensor<6x6xf32>, tensor<4x6xf32>
+    }
+    ```
+  }];
+}
+
 def RepeatViews : Pass<"colrow-repeat-views", "::mlir::ModuleOp"> {
   let summary = "lets the backward pass see for itself what the forward pass saw in another order";
   let description = [{

@@ -8,15 +8,27 @@ using namespace mlir;
 
 namespace colrow {
 
-bool isBackward(Operation *op) {
+static constexpr StringLiteral backwardMark = "backward", recomputedMark = "recomputed";
+
+static bool hasMark(Operation *op, StringRef text) {
   Location loc = op->getLoc();
   while (auto fused = dyn_cast<FusedLoc>(loc)) {
     if (auto mark = dyn_cast_or_null<StringAttr>(fused.getMetadata()))
-      if (mark.getValue() == "backward")
+      if (mark.getValue() == text)
         return true;
     loc = fused.getLocations().front();
   }
   return false;
+}
+
+bool isBackward(Operation *op) { return hasMark(op, backwardMark); }
+bool isRecomputed(Operation *op) { return hasMark(op, recomputedMark); }
+
+Location recomputedLocation(Location forward) {
+  MLIRContext *context = forward.getContext();
+  for (StringRef mark : {recomputedMark, backwardMark})
+    forward = FusedLoc::get(context, {forward}, StringAttr::get(context, mark));
+  return forward;
 }
 
 std::optional<unsigned> getTiedArgument(func::FuncOp function, unsigned result) {

@@ -34,6 +34,11 @@ constexpr llvm::StringLiteral inPlaceAttrName = "colrow.in_place";
 /// Whether an operation belongs to the backward pass: its location says so.
 bool isBackward(mlir::Operation *op);
 
+/// Whether an operation of the backward pass computes again what the forward pass did not keep, and
+/// the location that says so.
+bool isRecomputed(mlir::Operation *op);
+mlir::Location recomputedLocation(mlir::Location forward);
+
 /// The argument whose memory a result of the program takes over: the same role (parameter, state,
 /// gradient) and name.
 std::optional<unsigned> getTiedArgument(mlir::func::FuncOp function, unsigned result);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "colrow/KernelsLoss.h"
 #include "dialect/Colrow.h"
 #include "passes/lower/Elementwise.h"
 #include "passes/lower/Plan.h"
@@ -96,6 +97,12 @@ SmallVector<RankedTensorType> workspaceTypes(Operation *op) {
     return {floats(attention.getQuery().getType().getShape().drop_back())}; // log-sum-exp, likewise
   if (auto loss = dyn_cast<CrossEntropyOp>(op))
     return {floats(loss.getLabels().getType().getShape())}; // log-sum-exp, likewise
+  if (isa<LinearCrossEntropyOp, LinearCrossEntropyWithGradOp>(op)) {
+    int64_t tokens = cast<RankedTensorType>(op->getOperand(2).getType()).getNumElements();
+    int64_t columns = cast<RankedTensorType>(op->getOperand(1).getType()).getShape()[0];
+    Shape logits = logitWorkspace(tokens, columns);
+    return {floats({logits.begin(), logits.end()})};
+  }
   return {};
 }
 

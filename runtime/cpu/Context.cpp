@@ -47,14 +47,11 @@ void KernelContext::Impl::popTo(size_t toBlock, size_t toUsed, size_t toInUse) {
   inUse = toInUse;
   if (inUse != 0 || blocks.size() < 2)
     return;
-  size_t total = 0;
-  for (Block &b : blocks) {
-    total += b.size;
+  for (Block &b : blocks)
     release(b.data);
-  }
   blocks.clear();
   block = used = 0;
-  blocks.push_back({allocate(total), total});
+  blocks.push_back({allocate(peak), peak});
 }
 
 KernelContext::KernelContext(int threads) : state(std::make_unique<Impl>(threads)) {}

@@ -20,8 +20,8 @@ struct KernelContext::Impl {
   std::unique_ptr<EinsumCache> einsum;
 
   /// Scratch is a stack: blocks are used in order, each from its start. When the stack becomes
-  /// empty, several blocks become one of their total size, so a step that has run once finds all
-  /// of its scratch in one place.
+  /// empty, several blocks become one of all that was in use at one time, so a step that has run
+  /// once finds all of its scratch in one place.
   struct Block {
     char *data;
     size_t size;

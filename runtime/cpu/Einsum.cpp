@@ -16,13 +16,14 @@ void appendNumbers(std::string &key, const Dims &dims) {
     key.append(reinterpret_cast<const char *>(&value), sizeof(value));
 }
 
-std::string keyOf(const char *equation, const ConstTensor &a, const ConstTensor &b,
-                  const Tensor &out, int beta) {
-  std::string key = equation;
+/// Writes the key of a call over what `key` held, whose memory it uses: no call but the first of a
+/// program's products may allocate.
+void writeKey(std::string &key, const char *equation, const ConstTensor &a, const ConstTensor &b,
+              const Tensor &out, int beta) {
+  key = equation;
   key += beta ? '+' : '=';
   for (const Dims *dims : {&a.shape, &a.strides, &b.shape, &b.strides, &out.shape, &out.strides})
     appendNumbers(key, *dims);
-  return key;
 }
 
 /// Walks `dims` from number `level` on, calling body(p, q) with pointers moved by strides 0 and 1.
@@ -80,7 +81,11 @@ struct ProductLoops {
       product.b.set_data_handle(const_cast<float *>(plan.swapped ? a : b));
       product.out.set_data_handle(out);
       product.workspace.set_data_handle(workspace);
-      product.primitive.execute(stream, product.arguments);
+      // Not the C++ interface, which makes a map and a vector of the arguments in every call.
+      dnnl::error::wrap_c_api(dnnl_primitive_execute(product.primitive.get(), stream.get(),
+                                                     int(product.arguments.size()),
+                                                     product.arguments.data()),
+                              "cannot run a matrix product");
       return;
     }
     const EinsumDim &dim = plan.loops[level];
@@ -107,10 +112,10 @@ void einsum(KernelContext &ctx, const char *equation, const ConstTensor &a, cons
   // For oneDNN the number of threads is a property of the calling thread.
   omp_set_num_threads(ctx.threads());
 
-  std::string key = keyOf(equation, a, b, out, beta);
-  auto known = cache.plans.find(key);
+  writeKey(cache.key, equation, a, b, out, beta);
+  auto known = cache.plans.find(cache.key);
   if (known == cache.plans.end())
-    known = cache.plans.emplace(key, planEinsum(cache, equation, a, b, out, beta != 0)).first;
+    known = cache.plans.emplace(cache.key, planEinsum(cache, equation, a, b, out, beta != 0)).first;
   const EinsumPlan &plan = known->second;
   if (plan.nothing)
     return;

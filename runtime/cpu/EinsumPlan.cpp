@@ -215,10 +215,10 @@ std::unique_ptr<MatrixProduct> prepare(EinsumCache &cache, const Choice &choice,
   product->out = dnnl::memory(outDesc, cache.engine, nullptr);
   product->workspace = dnnl::memory(description.scratchpad_desc(), cache.engine, nullptr);
   product->workspaceBytes = int64_t(description.scratchpad_desc().get_size());
-  product->arguments = {{DNNL_ARG_SRC, product->a},
-                        {DNNL_ARG_WEIGHTS, product->b},
-                        {DNNL_ARG_DST, product->out},
-                        {DNNL_ARG_SCRATCHPAD, product->workspace}};
+  product->arguments = {{{DNNL_ARG_SRC, product->a.get()},
+                         {DNNL_ARG_WEIGHTS, product->b.get()},
+                         {DNNL_ARG_DST, product->out.get()},
+                         {DNNL_ARG_SCRATCHPAD, product->workspace.get()}}};
   return product;
 }
 

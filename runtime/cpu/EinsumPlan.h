@@ -10,6 +10,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <cstdint>
+#include <array>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -28,7 +29,7 @@ struct MatrixProduct {
   dnnl::matmul primitive;
   dnnl::memory a, b, out, workspace;
   int64_t workspaceBytes = 0;
-  std::unordered_map<int, dnnl::memory> arguments; ///< refers to the four above
+  std::array<dnnl_exec_arg_t, 4> arguments; ///< refers to the four above
 };
 
 /// How one equation at one set of shapes and strides is computed.
@@ -54,6 +55,7 @@ struct EinsumCache {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   std::unordered_map<std::string, EinsumPlan> plans;
+  std::string key; ///< of the call that runs
 };
 
 /// Throws std::invalid_argument, quoting the equation, if it does not fit the operands.

@@ -101,11 +101,6 @@ void requireVocabulary(const char *kernel, const VocabularySlice &vocabulary, in
           "expects one label for each token");
 }
 
-/// Elements from one row of logits to the next: cache lines, so that every row begins one, and an
-/// odd number of them, so that rows do not meet in the same sets of a cache. Products slow down by
-/// a sixth without either.
-int64_t rowStride(int64_t columns) { return ((columns + 15) / 16 | 1) * 16; }
-
 /// Where linearCrossEntropyGrad puts its results.
 struct LossGradients {
   const Tensor &dx, &dw;
@@ -116,20 +111,20 @@ struct LossGradients {
 /// hence the same chunks.
 double visitChunks(const char *kernel, KernelContext &ctx, const ConstTensor &x,
                    const ConstTensor &w, const Integers &labels, const VocabularySlice &vocabulary,
-                   double denominator, const LossGradients *gradients, int64_t chunkBytes) {
+                   double denominator, const LossGradients *gradients, const Tensor &workspace) {
   require(x.rank() == 2 && w.rank() == 2 && x.shape[1] == w.shape[1], kernel,
           "expects x [tokens, hidden] and w [vocabulary, hidden]");
   int64_t tokens = x.shape[0], hidden = x.shape[1], columns = w.shape[0];
   requireVocabulary(kernel, vocabulary, columns, labels, tokens);
-  int64_t bytesOfToken = rowStride(columns) * int64_t(sizeof(float));
-  int64_t chunk = std::clamp(chunkBytes / bytesOfToken, int64_t(1), std::max<int64_t>(tokens, 1));
+  int64_t chunk = workspace.shape[0], stride = workspace.shape[1];
+  require(workspace.rank() == 2 && chunk > 0 && stride >= columns && workspace.isContiguous(),
+          kernel, "expects a workspace of rows of logits");
 
   Scratch scratch(ctx);
   TokenLosses losses(scratch, vocabulary, chunk);
   // Rows of w that are padding take no part: as if they were not there.
   int64_t here = losses.validHere();
-  int64_t stride = rowStride(here);
-  float *logits = scratch.get<float>(chunk * stride);
+  float *logits = workspace.data;
   ConstTensor weight(w.data, {here, hidden}, w.strides);
   if (gradients && gradients->beta == 0)
     fill(ctx, 0.0f, gradients->dw);
@@ -200,21 +195,21 @@ void crossEntropyGrad(KernelContext &, float dloss, const ConstTensor &logits,
 
 double linearCrossEntropy(KernelContext &ctx, const ConstTensor &x, const ConstTensor &w,
                           const Integers &labels, const VocabularySlice &vocabulary,
-                          double denominator, int64_t chunkBytes) {
+                          double denominator, const Tensor &workspace) {
   return visitChunks("linearCrossEntropy", ctx, x, w, labels, vocabulary, denominator, nullptr,
-                     chunkBytes);
+                     workspace);
 }
 
 double linearCrossEntropyGrad(KernelContext &ctx, const ConstTensor &x, const ConstTensor &w,
                               const Integers &labels, const VocabularySlice &vocabulary,
                               double denominator, const Tensor &dx, const Tensor &dw, int beta,
-                              int64_t chunkBytes) {
+                              const Tensor &workspace) {
   require(dx.shape == x.shape && dw.shape == w.shape, "linearCrossEntropyGrad",
           "expects gradients of the shapes of their operands");
   require(beta == 0 || beta == 1, "linearCrossEntropyGrad", "expects beta to be 0 or 1");
   LossGradients gradients{dx, dw, beta};
   return visitChunks("linearCrossEntropyGrad", ctx, x, w, labels, vocabulary, denominator,
-                     &gradients, chunkBytes);
+                     &gradients, workspace);
 }
 
 } // namespace colrow

@@ -136,14 +136,9 @@ void saveCheckpoint(const std::string &path, const RunPosition &position,
     writer->seal();
   }
   for (const Part &part : parts)
-    for (size_t p = 0; p < info.parameters.size(); ++p) {
-      const ParameterInfo &parameter = info.parameters[p];
-      std::vector<float> whole = gather(parameter, rank, (program.*part.slice)(p));
-      if (!writer)
-        continue;
-      whole = toTorch(parameter, std::move(whole));
-      writer->write(whole.data(), whole.size() * sizeof(float));
-    }
+    for (size_t p = 0; p < info.parameters.size(); ++p)
+      writeWhole(info.parameters[p], rank, (program.*part.slice)(p), Orientation::torch,
+                 writer.get());
   if (writer)
     writer->commit();
   rank.world().barrier();

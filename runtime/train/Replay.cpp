@@ -208,11 +208,8 @@ private:
 
   /// Gathers one tensor of each parameter and writes it.
   template <typename SliceOf> void writeAll(SliceOf sliceOf) {
-    for (size_t p = 0; p < info.parameters.size(); ++p) {
-      std::vector<float> whole = gather(info.parameters[p], rank, sliceOf(p));
-      if (writer)
-        writer->write(whole.data(), whole.size() * sizeof(float));
-    }
+    for (size_t p = 0; p < info.parameters.size(); ++p)
+      writeWhole(info.parameters[p], rank, sliceOf(p), Orientation::storage, writer.get());
   }
 
   const ProgramInfo &info;

@@ -28,8 +28,15 @@ int64_t sliceElements(const ParameterInfo &info);
 /// Fills this rank's slice from the whole parameter; padding becomes zero.
 void scatter(const ParameterInfo &info, const Rank &rank, const float *whole, float *slice);
 
-/// The whole parameter from the slices of all ranks. A collective over the axes that cut it:
-/// every rank gets the result.
-std::vector<float> gather(const ParameterInfo &info, Rank &rank, const float *slice);
+/// In which order elements of a whole parameter come: as stored, or as torch has them.
+enum class Orientation { storage, torch };
+
+/// The whole parameter from the slices of all ranks, a piece at a time, so that no rank needs
+/// memory for all of it: calls `take(values, count)` with its elements, row-major. A collective over
+/// the axes that cut it; a rank that needs no result gives no `take`. Pieces are whole rows, of at
+/// most `pieceElements` elements where a row is no longer than that.
+void gather(const ParameterInfo &info, Rank &rank, const float *slice, Orientation orientation,
+            const std::function<void(const float *values, int64_t count)> &take,
+            int64_t pieceElements = int64_t(1) << 20);
 
 } // namespace colrow

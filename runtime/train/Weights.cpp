@@ -40,12 +40,6 @@ std::vector<int64_t> torchShape(const ParameterInfo &info) {
   return shape;
 }
 
-std::vector<float> toTorch(const ParameterInfo &info, std::vector<float> values) {
-  if (!info.transposed)
-    return values;
-  return transpose(values, info.valid[0], info.valid[1]);
-}
-
 std::vector<float> fromTorch(const ParameterInfo &info, std::vector<float> values) {
   if (!info.transposed)
     return values;
@@ -102,6 +96,16 @@ void loadWeights(const WeightsFile &weights, const ProgramInfo &info, const Rank
     scatter(info.parameters[i], rank, weights.read(i).data(), program.parameter(i));
 }
 
+void writeWhole(const ParameterInfo &info, Rank &rank, const float *slice, Orientation orientation,
+                SafetensorsWriter *writer) {
+  std::function<void(const float *, int64_t)> take;
+  if (writer)
+    take = [&](const float *values, int64_t count) {
+      writer->write(values, uint64_t(count) * sizeof(float));
+    };
+  gather(info, rank, slice, orientation, take);
+}
+
 float initialValue(uint64_t seed, const ParameterInfo &parameter, int64_t index) {
   switch (parameter.init.kind) {
   case InitRule::zeros:
@@ -142,12 +146,8 @@ void saveWeights(const std::string &path, int64_t step, const ProgramInfo &info,
   }
   for (size_t p = 0; p < info.parameters.size(); ++p) {
     const ParameterInfo &parameter = info.parameters[p];
-    std::vector<float> whole = gather(parameter, rank, program.parameter(p));
-    if (!writer)
-      continue;
-    whole = toTorch(parameter, std::move(whole));
     for (size_t copy = 0; copy < allNames(parameter).size(); ++copy)
-      writer->write(whole.data(), whole.size() * sizeof(float));
+      writeWhole(parameter, rank, program.parameter(p), Orientation::torch, writer.get());
   }
   if (writer)
     writer->commit();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "Slices.h"
 #include "colrow/Program.h"
 #include "colrow/Rank.h"
 #include "colrow/Safetensors.h"
@@ -18,8 +19,7 @@ namespace colrow {
 /// The shape of a parameter in torch's orientation.
 std::vector<int64_t> torchShape(const ParameterInfo &info);
 
-/// A whole parameter from storage orientation to torch's, and back.
-std::vector<float> toTorch(const ParameterInfo &info, std::vector<float> values);
+/// A whole parameter from torch's orientation to that of the storage.
 std::vector<float> fromTorch(const ParameterInfo &info, std::vector<float> values);
 
 /// Where in a file the parameters of a program are.
@@ -46,6 +46,11 @@ private:
 /// Fills this rank's slices from the file.
 void loadWeights(const WeightsFile &weights, const ProgramInfo &info, const Rank &rank,
                  Program &program);
+
+/// Writes a whole parameter as the next tensor, or the next part of one. A collective of all ranks;
+/// those without a writer only give their slices.
+void writeWhole(const ParameterInfo &info, Rank &rank, const float *slice, Orientation orientation,
+                SafetensorsWriter *writer);
 
 /// Element `index` of a whole parameter (storage orientation, valid shape) by its rule: for `normal`
 /// it is deviation * philoxNormal(seed, 0, id, index).

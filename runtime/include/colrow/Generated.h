@@ -1,15 +1,13 @@
 //===- Generated.h - what generated programs need beside kernels ----------===//
 #pragma once
 
+#include "colrow/Arena.h"
 #include "colrow/KernelsDropout.h"
 #include "colrow/Layout.h"
 #include "colrow/Rank.h"
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <new>
-#include <optional>
 
 /// Before a loop whose iterations touch no common elements but where one reads what it writes.
 /// Compilers need not prove it to vectorise.
@@ -22,46 +20,6 @@
 #endif
 
 namespace colrow {
-
-/// One segment of a program's memory: aligned to 64 bytes, zero at first.
-class Memory {
-public:
-  explicit Memory(size_t bytes)
-      : size(bytes), data(static_cast<char *>(::operator new(bytes + 1, alignment))) {
-    clear();
-  }
-
-  /// What lies `offset` bytes from the begin.
-  template <typename T> T *at(size_t offset) {
-    return reinterpret_cast<T *>(data.get() + offset);
-  }
-  void clear() { std::memset(data.get(), 0, size); }
-
-private:
-  static constexpr std::align_val_t alignment{64};
-  struct Free {
-    void operator()(char *memory) const { ::operator delete(memory, alignment); }
-  };
-
-  size_t size;
-  std::unique_ptr<char, Free> data;
-};
-
-/// A segment that takes no memory before it is needed: outputs, which training does not read.
-class LazyMemory {
-public:
-  explicit LazyMemory(size_t bytes) : size(bytes) {}
-
-  template <typename T> T *at(size_t offset) {
-    if (!memory)
-      memory.emplace(size);
-    return memory->at<T>(offset);
-  }
-
-private:
-  size_t size;
-  std::optional<Memory> memory;
-};
 
 /// `count` numbers: start, start + step, start + 2 step, ...
 template <typename T> struct Run {

@@ -70,8 +70,8 @@ struct Result {
   std::vector<double> dx, dw; ///< whole
 };
 
-/// Loss and gradients of the fused kernel on `cut.ranks` ranks; dw is added to `before`.
-Result compute(const Problem &p, const Cut &cut, int64_t chunkBytes, int beta = 0, float before = 0,
+/// Loss and gradients of the fused kernel on `cut.ranks` ranks, `chunk` tokens at a time; dw is added to `before`.
+Result compute(const Problem &p, const Cut &cut, int64_t chunk, int beta = 0, float before = 0,
                bool transposedWeight = false) {
   Result result;
   size_t ranks = size_t(cut.ranks);
@@ -87,6 +87,7 @@ Result compute(const Problem &p, const Cut &cut, int64_t chunkBytes, int beta = 
     Owned<float> w({rows, p.hidden}, rowsOf(p.w.values, vocabulary.map, p.hidden));
     Owned<float> dw({rows, p.hidden}, beta ? before : NAN), &dx = dxs[me];
     dx = Owned<float>({p.tokens, p.hidden}, NAN);
+    Owned<float> logits({chunk, (rows + 15) / 16 * 16}, NAN);
     Tensor weight = w, dWeight = dw;
     if (transposedWeight) { // any strides will do: rows are columns of the same memory
       weight = Tensor(w.values.data(), {p.hidden, rows}).permuted({1, 0});
@@ -96,9 +97,9 @@ Result compute(const Problem &p, const Cut &cut, int64_t chunkBytes, int beta = 
           w[j * rows + i] = p.w[vocabulary.map.globalIndex(i) * p.hidden + j];
     }
     result.losses[me] =
-        linearCrossEntropy(ctx, p.x, weight, p.labels, vocabulary, p.denominator, chunkBytes);
+        linearCrossEntropy(ctx, p.x, weight, p.labels, vocabulary, p.denominator, logits);
     result.losses[ranks + me] = linearCrossEntropyGrad(
-        ctx, p.x, weight, p.labels, vocabulary, p.denominator, dx, dWeight, beta, chunkBytes);
+        ctx, p.x, weight, p.labels, vocabulary, p.denominator, dx, dWeight, beta, logits);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < p.hidden; ++j)
         result.dw[size_t(vocabulary.map.globalIndex(i) * p.hidden + j)] =
@@ -110,6 +111,9 @@ Result compute(const Problem &p, const Cut &cut, int64_t chunkBytes, int beta = 
       result.dx[size_t(i)] += double(dx[i]);
   return result;
 }
+
+/// More than the problems have.
+constexpr int64_t allTokens = 1000;
 
 std::vector<float> toFloat(const std::vector<double> &values) {
   return {values.begin(), values.end()};
@@ -127,8 +131,8 @@ TEST(LinearCrossEntropy, EqualsNaiveAndItsGradientTheSlope) {
     for (double &value : dw) // no slope at padding, whose value is NaN
       value = std::isnan(value) ? 0 : value;
     for (const Cut &cut : cuts)
-      for (int64_t chunkBytes : {int64_t(1), int64_t(100), logitBytes}) {
-        Result r = compute(p, cut, chunkBytes);
+      for (int64_t chunk : {int64_t(1), int64_t(3), allTokens}) {
+        Result r = compute(p, cut, chunk);
         for (double loss : r.losses) {
           EXPECT_NEAR(loss, p.loss(), 2e-6);
           EXPECT_EQ(loss, r.losses[0]); // the same bits everywhere
@@ -142,7 +146,7 @@ TEST(LinearCrossEntropy, EqualsNaiveAndItsGradientTheSlope) {
 TEST(LinearCrossEntropy, EmptySlices) {
   // 300 tokens padded to 512: at tp = 4 the last rank has padding only.
   Problem p(9, 8, 512, 300);
-  Result one = compute(p, {"tp", 1, 1, 1}, logitBytes);
+  Result one = compute(p, {"tp", 1, 1, 1}, allTokens);
   Result four = compute(p, {"tp", 4, 1, 1}, 2048);
   EXPECT_NEAR(one.losses[0], p.loss(), 2e-6);
   for (double loss : four.losses)
@@ -169,28 +173,41 @@ TEST(LinearCrossEntropy, LargeLogitsAndUnknownLabels) {
   Problem p(6, 2, 8, 8);
   for (float &value : p.w.values)
     value *= 300; // exponentials overflow unless the largest logit is taken off
-  EXPECT_NEAR(compute(p, {"tp", 2, 1, 1}, logitBytes).losses[0], p.loss(), 1e-4 * p.loss());
+  EXPECT_NEAR(compute(p, {"tp", 2, 1, 1}, allTokens).losses[0], p.loss(), 1e-4 * p.loss());
   for (int64_t label : {int64_t(8), int64_t(-1), int64_t(1000)}) {
     p.labels[1] = label;
-    for (double loss : compute(p, {"tp", 2, 1, 1}, logitBytes).losses)
+    for (double loss : compute(p, {"tp", 2, 1, 1}, allTokens).losses)
       EXPECT_TRUE(std::isnan(loss)) << label;
   }
   for (int64_t &label : p.labels.values)
     label = -100;
-  Result none = compute(p, {"tp", 2, 1, 1}, logitBytes);
+  Result none = compute(p, {"tp", 2, 1, 1}, allTokens);
   EXPECT_EQ(none.losses[0], 0);
   EXPECT_EQ(none.dx, std::vector<double>(none.dx.size(), 0.0));
   EXPECT_EQ(none.dw, std::vector<double>(none.dw.size(), 0.0));
 }
 
-TEST(LinearCrossEntropy, ScratchIsBounded) {
-  Problem p(1000, 4, 512, 512);
+TEST(LinearCrossEntropy, WorkspaceIsBounded) {
+  for (int64_t tokens : {0, 1, 7, 1024, 100000})
+    for (int64_t columns : {1, 16, 25216, 50304}) {
+      constexpr int64_t most = int64_t(1) << 20;
+      Shape shape = logitWorkspace(tokens, columns, most);
+      EXPECT_GE(shape[0], 1);
+      EXPECT_LE(shape[0], std::max<int64_t>(tokens, 1));
+      EXPECT_GE(shape[1], columns);
+      EXPECT_EQ(shape[1] % 32, 16); // an odd number of cache lines
+      EXPECT_TRUE(shape[0] == 1 || shape.numel() * 4 <= most);
+    }
+}
+
+TEST(LinearCrossEntropy, RefusesWorkspacesThatDoNotFit) {
+  Problem p(6, 2, 8, 8);
   KernelContext ctx;
-  Owned<float> dx(p.x.shape), dw(p.w.shape);
-  int64_t limit = 64 << 10;
-  linearCrossEntropyGrad(ctx, p.x, p.w, p.labels, {IndexMap(512), 512}, 1, dx, dw, 0, limit);
-  EXPECT_GE(ctx.scratchPeak(), size_t(limit));
-  EXPECT_LE(ctx.scratchPeak(), size_t(limit) + (256 << 10)); // what the products need comes on top
+  Owned<float> narrow({4, 7}), none({0, 8});
+  VocabularySlice vocabulary{IndexMap(8), 8};
+  for (const Tensor &workspace : {Tensor(narrow), Tensor(none)})
+    EXPECT_THROW(linearCrossEntropy(ctx, p.x, p.w, p.labels, vocabulary, 1, workspace),
+                 std::invalid_argument);
 }
 
 TEST(CrossEntropy, EqualsNaiveAndItsGradientTheSlope) {

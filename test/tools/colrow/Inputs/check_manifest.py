@@ -83,12 +83,13 @@ for begin, parameter in zip(begins, manifest["parameters"], strict=True):
     at += (parameter["bytes_per_rank"] + 63) // 64 * 64
 
 # Segments.
-allocated = {name: int(size) for name, size in re.findall(r"^  (?:Lazy)?Memory (\w+)\{(\d+)\};$", step, re.M)}
+allocated = {name: int(size) for name, size in re.findall(r"^  Segment (\w+)\{arena, (\d+)\};$", step, re.M)}
+arena = int(re.search(r"^  Arena arena\{(\d+)\};$", step, re.M)[1])
+equal("arena", sum((size + 63) // 64 * 64 for size in allocated.values()), arena)
 allocated["optimizer"] = allocated.pop("firstMoments") + allocated.pop("secondMoments")
 if "wholeOutputs" in allocated:
     allocated["whole_outputs"] = allocated.pop("wholeOutputs")
 equal("segments", manifest["segments"], allocated)
-lazy = re.findall(r"^  LazyMemory (\w+)\{", step, re.M)
-equal("segments of first use", manifest["on_first_use"], ["whole_outputs" if name == "wholeOutputs" else name for name in lazy])
+equal("segments of first use", manifest["on_first_use"], [name for name in ("outputs", "whole_outputs") if name in allocated])
 equal("parameter memory", at, allocated["parameters"])
 print(f"agrees: {len(manifest['collectives'])} collectives, {len(begins)} parameters, {len(allocated)} segments")
