@@ -113,6 +113,12 @@ std::string FunctionEmitter::viewOrAbsent(Value value) {
   return !value || value.use_empty() ? "{}" : view(value);
 }
 
+std::string FunctionEmitter::beta(const Step &step) const {
+  if (step.kind != Step::accumulate)
+    return "0";
+  return step.ops[1]->hasAttr(beginsAttrName) ? "accumulates" : "1";
+}
+
 std::string FunctionEmitter::workspace(const Step &step, unsigned number, StringRef name,
                                        ArrayRef<int64_t> shape) {
   const Buffer &buffer = plan.buffers[step.workspace[number]];
@@ -213,6 +219,8 @@ FailureOr<std::string> FunctionEmitter::run() {
     if (failed(emitStep(step)))
       return failure();
   }
+  if (func::FuncOp(plan.function).getSymName() == "forward_backward")
+    line("accumulates = 1;");
   std::string last = returnStatement();
   if (!last.empty())
     line(last);

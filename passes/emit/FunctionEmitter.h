@@ -62,6 +62,8 @@ public:
   std::string view(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// "{}" for a value that nothing reads.
   std::string viewOrAbsent(mlir::Value value);
+  /// How a kernel that adds to its result does so: "0" writes, "1" adds, or as the microbatch says.
+  std::string beta(const Step &step) const;
   std::string workspace(const Step &step, unsigned number, llvm::StringRef name,
                         llvm::ArrayRef<int64_t> shape);
   /// A statement, wrapped.

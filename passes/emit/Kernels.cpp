@@ -46,7 +46,7 @@ bool emitMath(FunctionEmitter &e, const Step &step) {
   if (auto einsum = dyn_cast<EinsumOp>(op)) {
     std::string lhs = e.view(einsum.getLhs()), rhs = e.view(einsum.getRhs());
     e.line(fmt::format("einsum(ctx, \"{}\", {}, {}, {}{});", einsum.getEquation().str(), lhs, rhs,
-                       e.view(out), adds ? ", 1" : ""));
+                       e.view(out), adds ? ", " + e.beta(step) : ""));
     return true;
   }
   std::string reduction = kernelOf(op);
@@ -157,7 +157,7 @@ bool emitShape(FunctionEmitter &e, const Step &step) {
         e.line(fmt::format("{}(ctx, {}, {}, {}, {}, {}{});",
                            isa<TakeGradOp>(op) ? "takeGrad" : "takeAlongGrad", from, ids,
                            grad.getAxis(), e.members.indexMap(globalOf(op, out), grad.getAxis()),
-                           e.view(target), adds ? ", 1" : ""));
+                           e.view(target), adds ? ", " + e.beta(step) : ""));
         return true;
       })
       .Case<MaskPaddingOp>([&](MaskPaddingOp mask) {
@@ -263,7 +263,7 @@ void emitLinearLossGrad(FunctionEmitter &e, LinearCrossEntropyWithGradOp loss, c
   std::string result = e.pointer(loss.getResult()), logits = logitRows(e, loss, step);
   e.line(fmt::format("{}[0] = float(linearCrossEntropyGrad(ctx, {}, {}, {}, {}, {}, {}, {}, {}, {}));",
                      result, input, weight, text.labels, text.slice, text.count, dinput, dweight,
-                     adds ? 1 : 0, logits));
+                     e.beta(step), logits));
 }
 
 bool emitNN(FunctionEmitter &e, const Step &step) {

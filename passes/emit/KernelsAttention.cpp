@@ -48,7 +48,7 @@ template <typename OpTy> std::optional<std::string> attentionForm(FunctionEmitte
     parts.push_back("{}");
   if (op.getRandom()) {
     parts.push_back(dropoutSite(e, op, op.getRandom(), *op.getId(), op.getRate()->convertToDouble()));
-    parts.push_back(e.members.slices(probabilities(op)));
+    parts.push_back("&" + e.members.slices(probabilities(op)));
   }
   return fmt::format("{{{}}}", fmt::join(parts, ", "));
 }

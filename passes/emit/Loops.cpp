@@ -28,7 +28,8 @@ struct Access {
   std::string pointer;
   Value value;
   SmallVector<int64_t> strides;
-  unsigned uses = 0; ///< of a read
+  unsigned uses = 0;   ///< of a read
+  bool begins = false; ///< reads a gradient that the first microbatch begins
 };
 
 class LoopEmitter {
@@ -40,6 +41,9 @@ public:
     for (Operation *op : step.ops) {
       for (Value operand : op->getOperands())
         countUse(operand, shapeOf(op->getResult(0)));
+      if (op->hasAttr(beginsAttrName))
+        findLoad(e.pointer(op->getOperand(0)), stridesOf(op->getOperand(0), shapeOf(op->getResult(0))))
+            ->begins = true;
       Value result = op->getResult(0);
       if (e.plan.isStored(result))
         stores.push_back({e.pointer(result), result,
@@ -156,6 +160,9 @@ private:
       base = "(" + base + ")";
     return fmt::format("{}[{}]", base, index.empty() ? "0" : index);
   }
+  std::string loaded(const Access &access) {
+    return access.begins ? fmt::format("(accumulates ? {} : 0)", element(access)) : element(access);
+  }
 
   void declare(Value value, const std::string &variable, const std::string &text) {
     statements.push_back(
@@ -173,11 +180,11 @@ private:
     for (const Access &load : loads) {
       if (load.uses == 1 && !isOverwritten(load)) {
         bool isBool = elementOf(load.value).isInteger(1);
-        loadScalars.push_back({isBool ? "bool(" + element(load) + ")" : element(load)});
+        loadScalars.push_back({isBool ? "bool(" + element(load) + ")" : loaded(load)});
         continue;
       }
       std::string variable = e.names.unique(e.names.base(load.value) + "_x");
-      declare(load.value, variable, element(load));
+      declare(load.value, variable, loaded(load));
       loadScalars.push_back({variable});
     }
   }

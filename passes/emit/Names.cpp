@@ -44,7 +44,7 @@ static bool isReserved(StringRef name) {
       "inputs", "outputs", "wholeOutputs", "scratch", "activations", "constants", "parameterBegin",
       "inputBegin", "load", "info", "parameter", "gradient", "firstMoment", "secondMoment", "input",
       "output", "zeroGradients", "forwardBackward", "update", "evaluate", "map", "slices",
-      "exchange", "vocabulary", "arena"};
+      "exchange", "vocabulary", "arena", "accumulates"};
   return words.contains(name);
 }
 

@@ -93,14 +93,28 @@ private:
            (plan.constants.empty() ? "" : "    fillConstants(constants);\n  }\n") + "\n";
   }
 
-  static std::string access() {
+  std::string access() {
     return "  const ProgramInfo &info() const override { return programInfo(); }\n"
            "  float *parameter(size_t i) override { return p(i); }\n"
            "  float *gradient(size_t i) override { return g(i); }\n"
            "  float *firstMoment(size_t i) override { return m1(i); }\n"
            "  float *secondMoment(size_t i) override { return m2(i); }\n"
            "  void *input(size_t i) override { return in<char>(i); }\n"
-           "  void zeroGradients() override { gradients.clear(); }\n\n";
+           "  void zeroGradients() override {\n    accumulates = 0;\n" +
+           clearedGradients() + "  }\n\n";
+  }
+
+  /// Gradients that no sum begins have to be zero.
+  std::string clearedGradients() {
+    const FunctionPlan *step = plan.lookup("forward_backward");
+    std::string text;
+    func::FuncOp function = step ? step->function : func::FuncOp();
+    for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+      if (getRole(function, i) == "gradient" && !function.getArgAttr(i, beginsAttrName))
+        text += fmt::format("    std::fill_n(g({}), {}, 0.0f);\n",
+                            model.numbers.parameters.lookup(getName(function, i)),
+                            cast<RankedTensorType>(function.getArgument(i).getType()).getNumElements());
+    return text;
   }
 
   /// output(i): where the function leaves it, gathered where it is cut, without padding.
@@ -166,7 +180,8 @@ private:
         "                             step.clipNorm};\n"
         "    std::copy_n(values, 8, scalars);\n"
         "  }\n\n"
-        "  Rank &rank;\n  KernelContext ctx;\n  float count = 1, scalars[8];\n  int64_t random[4];\n";
+        "  Rank &rank;\n  KernelContext ctx;\n  float count = 1, scalars[8];\n  int64_t random[4];\n"
+        "  int accumulates = 0; // whether gradients hold those of earlier microbatches\n";
     for (const ProgramMembers::Member &member : members.members())
       text += fmt::format("  {}{}{};{}\n", member.type, member.type.back() == '&' ||
                                                            member.type.back() == ' ' ? "" : " ",

@@ -35,6 +35,8 @@ private:
       Value added = sum.getLhs() == old ? sum.getRhs() : sum.getLhs();
       if (added.getType() != old.getType())
         continue;
+      if (getRole(function, *tied) == "gradient")
+        function.setArgAttr(*tied, beginsAttrName, UnitAttr::get(&getContext()));
       Value total = accumulate(old, added, sum.getLoc());
       end->setOperand(i, total);
       sum->erase();
@@ -63,6 +65,8 @@ private:
       builder.setInsertionPointToStart(added.getParentBlock());
     auto sum = AddOp::create(builder, loc, total.getType(), total, added);
     sum->setAttr(inPlaceAttrName, builder.getI64IntegerAttr(0));
+    if (!before)
+      sum->setAttr(beginsAttrName, builder.getUnitAttr());
     return sum;
   }
 };

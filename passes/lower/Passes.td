@@ -9,7 +9,8 @@ def Accumulate : Pass<"colrow-accumulate", "::mlir::ModuleOp"> {
     adds. This pass moves that sum to where its other operand is computed and marks it
     `colrow.in_place = 0`: the result has the memory of operand 0, so products add to the gradient
     and no temporary of the parameter's size lives on. A sum of several contributions is added one
-    by one.
+    by one. The first is marked `colrow.begins`, as is the argument: in the first microbatch of a step
+    it is written and not added, so that no gradient has to be zero before.
 
     Before:
 
@@ -29,7 +30,7 @@ def Accumulate : Pass<"colrow-accumulate", "::mlir::ModuleOp"> {
 
     ```
     %0 = colrow.einsum "ti,to->io" %x, %dy
-    %1 = colrow.add %dw, %0 {colrow.in_place = 0 : i64}
+    %1 = colrow.add %dw, %0 {colrow.begins, colrow.in_place = 0 : i64}
     %2 = colrow.neg %x
     ```
   }];

@@ -31,6 +31,10 @@ namespace colrow {
 /// function's result that has the memory of an argument.
 constexpr llvm::StringLiteral inPlaceAttrName = "colrow.in_place";
 
+/// Of a sum that is the first of a step to add to a gradient, and of that gradient's argument: in the
+/// first microbatch the sum need not read what was there.
+constexpr llvm::StringLiteral beginsAttrName = "colrow.begins";
+
 /// Whether an operation belongs to the backward pass: its location says so.
 bool isBackward(mlir::Operation *op);
 

@@ -81,9 +81,9 @@ public:
       return;
     require(form.dropout.rate > 0 && form.dropout.rate <= 1, kernel,
             "expects a dropout rate between 0 and 1");
-    require(form.probabilities.localShape() == scores, kernel,
+    require(form.probabilities && form.probabilities->localShape() == scores, kernel,
             "expects slices of the probabilities where there is dropout");
-    dropout.emplace(form.dropout, form.probabilities.globalShape().numel());
+    dropout.emplace(form.dropout, form.probabilities->globalShape().numel());
   }
 
   int64_t groupOf(int64_t head) const { return head / (heads / groups); }
@@ -123,7 +123,7 @@ public:
   /// Drops from the first `count` of a row of probabilities, or of their gradients.
   void drop(int64_t batch, int64_t head, int64_t query, const float *in, float *result,
             int64_t count) const {
-    const std::vector<IndexMap> &dims = form.probabilities.dims;
+    const std::vector<IndexMap> &dims = form.probabilities->dims;
     int64_t row = (dims[0].globalIndex(batch) * dims[1].globalSize() + dims[1].globalIndex(head)) *
                       dims[2].globalSize() +
                   dims[2].globalIndex(query);

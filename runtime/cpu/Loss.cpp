@@ -126,8 +126,12 @@ double visitChunks(const char *kernel, KernelContext &ctx, const ConstTensor &x,
   int64_t here = losses.validHere();
   float *logits = workspace.data;
   ConstTensor weight(w.data, {here, hidden}, w.strides);
-  if (gradients && gradients->beta == 0)
-    fill(ctx, 0.0f, gradients->dw);
+  int adds = gradients ? gradients->beta : 0;
+  if (gradients && !adds) {
+    const Tensor &dw = gradients->dw;
+    int64_t from = tokens ? here : 0; // the products write the others
+    fill(ctx, 0.0f, Tensor(dw.data + from * dw.strides[0], {columns - from, hidden}, dw.strides));
+  }
 
   double loss = 0;
   for (int64_t first = 0; first < tokens; first += chunk) {
@@ -145,7 +149,8 @@ double visitChunks(const char *kernel, KernelContext &ctx, const ConstTensor &x,
     const Tensor &dw = gradients->dw;
     losses.gradient(logits, stride, labels.data + first, count, 1 / denominator);
     einsum(ctx, "tv,vh->th", chunkLogits, weight, rows(gradients->dx));
-    einsum(ctx, "tv,th->vh", chunkLogits, rows(x), Tensor(dw.data, {here, hidden}, dw.strides), 1);
+    einsum(ctx, "tv,th->vh", chunkLogits, rows(x), Tensor(dw.data, {here, hidden}, dw.strides), adds);
+    adds = 1;
   }
   return loss / denominator;
 }

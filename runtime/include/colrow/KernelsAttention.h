@@ -24,7 +24,7 @@ struct AttentionForm {
   /// Dropout of the probabilities, by their element index in the global tensor [b, h, s, t].
   /// `probabilities` says which part of that tensor this rank has; needed if the rate is not 0.
   DropoutSite dropout;
-  Slices probabilities;
+  const Slices *probabilities = nullptr;
 };
 
 /// out = dropout(softmax(scale * q k' + mask)) v, for q [b, h, s, d], k [b, hk, t, d],

@@ -97,9 +97,10 @@ void check(const Sizes &n, bool causal, int64_t offset, const Shape *maskShape, 
       reference.mask.push_back(double(mask[positionOf(from, *maskShape)]));
     }
   }
+  Slices slices = Slices::whole(scores);
   if (rate > 0) {
     form.dropout = {77, 3, 99, 2, rate};
-    form.probabilities = Slices::whole(scores);
+    form.probabilities = &slices;
     for (int64_t i = 0; i < scores.numel(); ++i)
       reference.dropout.push_back(
           dropoutKeeps(77, 3, 99, uint64_t(2 * scores.numel() + i), rate) ? 1 / (1 - rate) : 0);
@@ -229,7 +230,8 @@ TEST(Attention, BlocksDropWhatOneMatrixWould) {
   Owned<float> v = randomTensor(q.shape, 3), dout = randomTensor(q.shape, 4);
   AttentionForm form;
   form.dropout = {1, 2, 3, 1, 0.5};
-  form.probabilities = Slices::whole({n.b, n.h, n.s, n.t});
+  Slices slices = Slices::whole({n.b, n.h, n.s, n.t});
+  form.probabilities = &slices;
   Owned<float> mask({n.s, n.t});
   for (int64_t i = 0; i < mask.numel(); ++i)
     mask[i] = i % n.t > i / n.t ? -INFINITY : 0;
@@ -315,13 +317,15 @@ TEST(Attention, DropsTheSameOnEveryGrid) {
   AttentionForm form;
   form.causal = true;
   form.dropout = {1, 2, 3, 1, 0.5};
-  form.probabilities = Slices::whole({n.b, n.h, n.s, n.t});
+  Slices slices = Slices::whole({n.b, n.h, n.s, n.t});
+  form.probabilities = &slices;
   Passes whole = run(n, q, k, v, dout, form);
   for (int64_t dp = 0; dp < 2; ++dp)
     for (int64_t tp = 0; tp < 2; ++tp) {
       IndexMap batch(LocalDim{{n.b, {{"dp", 2, 1, 1}}}, {dp}});
       IndexMap heads(LocalDim{{n.h, {{"tp", 2, 2, 1}}}, {tp}}); // heads tp and tp + 2
-      form.probabilities = {batch, heads, n.s, n.t};
+      Slices cut = {batch, heads, n.s, n.t};
+      form.probabilities = &cut;
       auto part = [&](const Owned<float> &tensor) { return partOf(tensor, batch, heads); };
       Passes local = run({1, 2, 2, 5, 5, 8, 8}, part(q), part(k), part(v), part(dout), form);
       EXPECT_EQ(local.out.values, part(whole.out).values);

@@ -51,8 +51,9 @@ def payloads(name):
     found = collections.Counter(4 * int(count) for count in re.findall(r"\.allReduce\(\s*[^;]*?,\s*(\d+)(?:,\s*ReduceOp::max)?\);", body))
     assert found.total() == body.count(".allReduce("), name
     for loss in re.findall(r"\b(?:crossEntropy|linearCrossEntropy|linearCrossEntropyGrad)\(ctx,[^;]*;", body):
-        assert "&over" in loss, loss
-        tokens = math.prod(int(size) for size in re.search(r"\{\w+,\s*\{([\d,\s]+)\}\},\s*VocabularySlice", loss)[1].split(","))
+        labels, slice_ = re.search(r"\{\w+,\s*\{([\d,\s]+)\}\},\s*(vocabulary\d*),", loss).groups()
+        assert re.search(rf"\b{slice_}\(VocabularySlice\{{\w+,\s*\d+,\s*&overTp,", step), slice_
+        tokens = math.prod(int(size) for size in labels.split(","))
         found += collections.Counter([4 * tokens, 8 * tokens])
     for layer in layers:
         for _ in re.findall(rf"\b{layer}\(", body):
