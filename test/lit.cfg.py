@@ -6,7 +6,8 @@ Programs of build/bin and LLVM's FileCheck, not, count and split-file are found 
   %build      the build folder
   %python     Python 3, standard library only
   %llvm_tools, %llvm_include   folders of LLVM's programs and headers
-Features for REQUIRES lines: `full` (run-tests --full), `onnxruntime` (Python can import it).
+Features for REQUIRES lines: `full` (run-tests --full), `onnxruntime` (Python can import it), `mpi`
+(built with MPI, and mpirun is Open MPI's).
 """
 import os
 import shutil
@@ -39,6 +40,15 @@ config.substitutions += [
     ("%llvm_include", os.path.join(os.path.dirname(config.llvm_tools), "include")),
 ]
 
+# Root may use mpirun, as in containers; and no rank is bound to a core that another test is on.
+config.environment["OMPI_ALLOW_RUN_AS_ROOT"] = config.environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+config.environment["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+config.environment["OMPI_MCA_hwloc_base_binding_policy"] = "none"
+mpirun = shutil.which("mpirun", path=config.environment["PATH"])
+if config.colrow_mpi == "ON" and mpirun:
+    version = subprocess.run([mpirun, "--version"], capture_output=True, text=True)
+    if "Open MPI" in version.stdout:
+        config.available_features.add("mpi")
 if config.environment["COLROW_FULL"] == "1":
     config.available_features.add("full")
 if subprocess.run([python, "-c", "import onnxruntime"], capture_output=True).returncode == 0:

@@ -13,9 +13,10 @@ namespace fs = std::filesystem;
 namespace colrow {
 namespace {
 
-constexpr const char *cmakeLists = R"(# Builds the trainer in this folder:
+constexpr const char *cmakeLists = R"CMake(# Builds the trainer in this folder:
 #   cmake -S . -B build && cmake --build build --parallel
-# Needs a C++17 compiler and oneDNN (Debian: libdnnl-dev).
+# Needs a C++17 compiler and oneDNN (Debian: libdnnl-dev). Where MPI is found (libopenmpi-dev), ranks
+# may be processes under mpirun or srun; without it they are threads.
 cmake_minimum_required(VERSION 3.18)
 project(trainer LANGUAGES CXX)
 set(CMAKE_CXX_STANDARD 17)
@@ -29,20 +30,40 @@ find_library(DNNL_LIBRARY dnnl REQUIRED)
 find_package(Threads REQUIRED)
 set(COLROW_LIBRARIES "" CACHE PATH
     "folder with libcolrow_train.a and the like, built from the sources in runtime/")
+set(COLROW_MPI AUTO CACHE STRING "process ranks by MPI: ON, OFF, or AUTO (where MPI is found)")
+set(has_mpi OFF)
+if(COLROW_MPI)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  find_package(MPI COMPONENTS CXX QUIET)
+  set(has_mpi ${MPI_CXX_FOUND})
+  if(NOT has_mpi AND NOT COLROW_MPI STREQUAL "AUTO")
+    message(FATAL_ERROR "COLROW_MPI is ${COLROW_MPI}, but no MPI was found (Debian: libopenmpi-dev)")
+  endif()
+endif()
 
 file(GLOB program src/*.cpp)
 file(GLOB kernels runtime/core/*.cpp runtime/comm/*.cpp runtime/cpu/*.cpp)
+if(has_mpi)
+  file(GLOB processes runtime/mpi/*.cpp)
+endif()
 file(GLOB training runtime/train/*.cpp)
 list(REMOVE_ITEM training ${CMAKE_SOURCE_DIR}/runtime/train/Main.cpp)
 add_executable(trainer ${program} runtime/train/Main.cpp)
 # Next to weights.safetensors, which it reads when it is not told otherwise.
 set_target_properties(trainer PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR})
+if(has_mpi)
+  target_compile_definitions(trainer PRIVATE COLROW_HAS_MPI)
+endif()
 if(COLROW_LIBRARIES)
-  foreach(name train cpu comm core)
+  set(libraries train cpu comm core)
+  if(has_mpi)
+    list(PREPEND libraries mpi)
+  endif()
+  foreach(name ${libraries})
     target_link_libraries(trainer PRIVATE ${COLROW_LIBRARIES}/libcolrow_${name}.a)
   endforeach()
 else()
-  target_sources(trainer PRIVATE ${kernels} ${training})
+  target_sources(trainer PRIVATE ${kernels} ${processes} ${training})
   # The training loop needs no optimisation and compiles twice as fast without.
   set_source_files_properties(${training} PROPERTIES COMPILE_OPTIONS -O1)
 endif()
@@ -55,7 +76,10 @@ target_compile_options(trainer PRIVATE -O3 -march=native -fno-math-errno -fno-tr
   -ffp-contract=fast)
 # gomp: the OpenMP runtime that Debian's oneDNN runs on.
 target_link_libraries(trainer PRIVATE ${DNNL_LIBRARY} gomp Threads::Threads)
-)";
+if(has_mpi)
+  target_link_libraries(trainer PRIVATE MPI::MPI_CXX)
+endif()
+)CMake";
 
 void writeFile(const fs::path &path, const std::string &text) {
   std::error_code ignored;
@@ -151,7 +175,7 @@ void writeTrainerFolder(const ProgramFiles &files, const std::string &folder) {
   else
     writeFile(to / "src/constants.cpp", files.constants);
   copySources(source / "runtime/include/colrow", to / "include/colrow");
-  for (const char *part : {"core", "comm", "cpu", "train"})
+  for (const char *part : {"core", "comm", "mpi", "cpu", "train"})
     copySources(source / "runtime" / part, to / "runtime" / part);
   for (const Library &library : {Library{"CLI", "libcli11-dev"},
                                  Library{"nlohmann", "nlohmann-json3-dev"},
@@ -161,12 +185,18 @@ void writeTrainerFolder(const ProgramFiles &files, const std::string &folder) {
 
 void buildTrainer(const std::string &folder) {
   std::string build = folder + "/build", libraries = COLROW_LIBRARY_DIR;
-  for (const char *name : {"train", "cpu", "comm", "core"})
+  constexpr bool hasMpi = COLROW_HAS_MPI;
+  std::vector<std::string> names{"train", "cpu", "comm", "core"};
+  if (hasMpi)
+    names.push_back("mpi");
+  for (const std::string &name : names)
     if (!fs::exists(fmt::format("{}/libcolrow_{}.a", libraries, name)))
       libraries.clear();
-  runCommand(fmt::format("cmake -S {} -B {} -DCMAKE_CXX_COMPILER={} -DCOLROW_LIBRARIES={}",
+  runCommand(fmt::format("cmake -S {} -B {} -DCMAKE_CXX_COMPILER={} -DCOLROW_LIBRARIES={} "
+                         "-DCOLROW_MPI={}",
                          quotedForShell(folder), quotedForShell(build),
-                         quotedForShell(COLROW_COMPILER), quotedForShell(libraries)),
+                         quotedForShell(COLROW_COMPILER), quotedForShell(libraries),
+                         hasMpi ? "ON" : "OFF"),
              "configure the trainer");
   runCommand(fmt::format("cmake --build {} --parallel 2", quotedForShell(build)),
              "build the trainer");

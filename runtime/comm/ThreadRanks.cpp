@@ -10,12 +10,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "colrow/ThreadRanks.h"
+#include "Collective.h"
+#include "colrow/RankRunner.h"
 
 #include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -25,49 +26,18 @@
 namespace colrow {
 namespace {
 
-const char *typeName(ElementType type) {
-  switch (type) {
-  case ElementType::f32: return "f32";
-  case ElementType::f64: return "f64";
-  case ElementType::i64: return "i64";
-  }
-  return "";
-}
-
-std::string secondsText(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g", seconds);
-  return text;
-}
-
-size_t typeBytes(ElementType type) { return type == ElementType::f32 ? 4 : 8; }
-
 /// What a member brings to a collective.
-struct Call {
-  const char *name = "barrier";
-  int64_t count = 0;
-  ElementType type = ElementType::f32;
-  int64_t detail = 0; ///< reduction or root
+struct ThreadCall : Call {
   const void *send = nullptr;
   void *receive = nullptr;
-
-  bool agrees(const Call &other) const {
-    return std::strcmp(name, other.name) == 0 && count == other.count && type == other.type &&
-           detail == other.detail;
-  }
-  std::string text() const {
-    if (std::strcmp(name, "barrier") == 0)
-      return name;
-    return std::string(name) + " of " + std::to_string(count) + " " + typeName(type);
-  }
 };
 
 /// The shared side of one communicator.
 struct Group {
   std::vector<int64_t> members;
   std::string name;
-  std::vector<Call> calls;   ///< by member
-  std::vector<char> arrived; ///< by member
+  std::vector<ThreadCall> calls; ///< by member
+  std::vector<char> arrived;     ///< by member
   int64_t arrivals = 0;
   uint64_t generation = 0; ///< barriers completed
   std::condition_variable released;
@@ -94,7 +64,7 @@ public:
 
   /// The barrier before the work of a collective: publishes `call`, waits until all members have
   /// published theirs, and checks that they agree. Throws if the run has failed meanwhile.
-  void enter(Group &group, int64_t place, const Call &call);
+  void enter(Group &group, int64_t place, const ThreadCall &call);
 
   /// The barrier after it. Members that have entered do come here, and still read this one's
   /// buffers until they do; so this waits for them even when the run has failed.
@@ -132,17 +102,16 @@ private:
       const Group *group = waitsIn[rank];
       if (!group)
         continue;
-      std::string missing;
-      int64_t count = 0, place = 0;
+      std::vector<int64_t> missing;
+      size_t place = 0;
       for (size_t m = 0; m < group->members.size(); ++m) {
         if (group->members[m] == int64_t(rank))
-          place = int64_t(m);
+          place = m;
         if (!group->arrived[m])
-          missing += (count++ ? ", " : "") + std::to_string(group->members[m]);
+          missing.push_back(group->members[m]);
       }
-      text += (text.empty() ? "rank " : "; rank ") + std::to_string(rank) + " waits in " +
-              group->calls[size_t(place)].text() + " over " + group->name + " for rank" +
-              (count == 1 ? " " : "s ") + missing;
+      text += (text.empty() ? "" : "; ") +
+              waitText(int64_t(rank), group->calls[place], group->name, missing);
     }
     return text;
   }
@@ -171,13 +140,12 @@ bool World::arrive(Group &group, int64_t place) {
   return true;
 }
 
-void World::enter(Group &group, int64_t place, const Call &call) {
+void World::enter(Group &group, int64_t place, const ThreadCall &call) {
   std::unique_lock<std::mutex> lock(mutex);
   int64_t rank = group.members[size_t(place)];
   auto abortIfFailed = [&] {
     if (firstError)
-      throw CollectiveAborted("rank " + std::to_string(rank) + " left " + call.text() +
-                              " over " + group.name + " because another rank failed");
+      throw CollectiveAborted(abortText(rank, call, group.name));
   };
   abortIfFailed();
   group.calls[size_t(place)] = call;
@@ -197,10 +165,8 @@ void World::enter(Group &group, int64_t place, const Call &call) {
   }
   for (size_t m = 1; m < group.calls.size(); ++m)
     if (!group.calls[m].agrees(group.calls[0])) {
-      Error error("ranks over " + group.name + " disagree: rank " +
-                  std::to_string(group.members[0]) + " calls " + group.calls[0].text() +
-                  ", rank " + std::to_string(group.members[m]) + " calls " +
-                  group.calls[m].text());
+      Error error(disagreement(group.name, group.members[0], group.calls[0].text(),
+                               group.members[m], group.calls[m].text()));
       fail(std::make_exception_ptr(error));
       throw error;
     }
@@ -214,48 +180,25 @@ void World::leave(Group &group, int64_t place) {
   group.released.wait(lock, [&] { return group.generation != generation; });
 }
 
-/// into[i] = the reduction of send[m][offset + i] over all members m in order.
+/// The same over what the members of a group send, from an offset on.
 template <typename T>
-void reduceInOrder(const Group &group, int64_t offset, int64_t count, ReduceOp op, T *into) {
-  auto sendOf = [&](size_t m) { return static_cast<const T *>(group.calls[m].send) + offset; };
-  std::memcpy(into, sendOf(0), size_t(count) * sizeof(T));
-  for (size_t m = 1; m < group.calls.size(); ++m) {
-    const T *from = sendOf(m);
-    if (op == ReduceOp::sum) {
-      for (int64_t i = 0; i < count; ++i)
-        into[i] += from[i];
-    } else {
-      for (int64_t i = 0; i < count; ++i)
-        into[i] = from[i] > into[i] || from[i] != from[i] ? from[i] : into[i];
-    }
-  }
+void reduceSent(const Group &group, int64_t offset, int64_t count, ReduceOp op, T *into) {
+  auto sent = [&](int64_t m) {
+    return static_cast<const T *>(group.calls[size_t(m)].send) + offset;
+  };
+  reduceInOrder(int64_t(group.calls.size()), sent, count, op, into);
 }
-
-/// Elements that are reduced at a time: small enough to stay in the first cache.
-constexpr int64_t reduceBlock = 2048;
 
 /// Member `place` reduces its part of the elements and gives the result to all members.
 template <typename T>
 void allReducePart(const Group &group, int64_t place, int64_t count, ReduceOp op) {
-  int64_t members = int64_t(group.members.size());
-  // Parts are whole cache lines, so that no line is written by two members.
-  constexpr int64_t line = 64 / sizeof(T);
-  int64_t part = (count + members * line - 1) / (members * line) * line;
-  int64_t end = std::min(count, part * (place + 1));
+  auto [first, end] = partOf<T>(place, int64_t(group.members.size()), count);
   T block[reduceBlock];
-  for (int64_t begin = part * place; begin < end; begin += reduceBlock) {
+  for (int64_t begin = first; begin < end; begin += reduceBlock) {
     int64_t size = std::min(reduceBlock, end - begin);
-    reduceInOrder(group, begin, size, op, block);
-    for (const Call &call : group.calls)
+    reduceSent(group, begin, size, op, block);
+    for (const ThreadCall &call : group.calls)
       std::memcpy(static_cast<T *>(call.receive) + begin, block, size_t(size) * sizeof(T));
-  }
-}
-
-template <typename Function> void byType(ElementType type, Function function) {
-  switch (type) {
-  case ElementType::f32: return function(float());
-  case ElementType::f64: return function(double());
-  case ElementType::i64: return function(int64_t());
   }
 }
 
@@ -269,7 +212,7 @@ protected:
   void doAllReduce(void *data, int64_t count, ElementType type, ReduceOp op) override {
     if (size() == 1)
       return;
-    collective({"allReduce", count, type, int64_t(op), data, data}, [&] {
+    collective({{Collective::allReduce, type, count, int64_t(op)}, data, data}, [&] {
       byType(type, [&](auto zero) {
         allReducePart<decltype(zero)>(group, index(), count, op);
       });
@@ -278,7 +221,7 @@ protected:
 
   void doAllGather(const void *send, void *receive, int64_t count, ElementType type) override {
     size_t bytes = size_t(count) * typeBytes(type);
-    collective({"allGather", count, type, 0, send, receive}, [&] {
+    collective({{Collective::allGather, type, count, 0}, send, receive}, [&] {
       for (size_t m = 0; m < group.calls.size(); ++m)
         copy(receive, m * bytes, group.calls[m].send, 0, bytes);
     });
@@ -286,19 +229,19 @@ protected:
 
   void doReduceScatter(const void *send, void *receive, int64_t count,
                        ElementType type) override {
-    collective({"reduceScatter", count, type, 0, send, receive}, [&] {
+    collective({{Collective::reduceScatter, type, count, 0}, send, receive}, [&] {
       byType(type, [&](auto zero) {
         using T = decltype(zero);
         for (int64_t begin = 0; begin < count; begin += reduceBlock)
-          reduceInOrder(group, index() * count + begin, std::min(reduceBlock, count - begin),
-                        ReduceOp::sum, static_cast<T *>(receive) + begin);
+          reduceSent(group, index() * count + begin, std::min(reduceBlock, count - begin),
+                     ReduceOp::sum, static_cast<T *>(receive) + begin);
       });
     });
   }
 
   void doAllToAll(const void *send, void *receive, int64_t count, ElementType type) override {
     size_t bytes = size_t(count) * typeBytes(type);
-    collective({"allToAll", count, type, 0, send, receive}, [&] {
+    collective({{Collective::allToAll, type, count, 0}, send, receive}, [&] {
       for (size_t m = 0; m < group.calls.size(); ++m)
         copy(receive, m * bytes, group.calls[m].send, size_t(index()) * bytes, bytes);
     });
@@ -306,7 +249,7 @@ protected:
 
   void doBroadcast(void *data, int64_t count, ElementType type, int64_t root) override {
     assert(root >= 0 && root < size() && "no such member");
-    collective({"broadcast", count, type, root, data, data}, [&] {
+    collective({{Collective::broadcast, type, count, root}, data, data}, [&] {
       if (index() != root)
         copy(data, 0, group.calls[size_t(root)].send, 0, size_t(count) * typeBytes(type));
     });
@@ -322,7 +265,7 @@ private:
                   static_cast<const char *>(from) + fromOffset, bytes);
   }
 
-  template <typename Work> void collective(const Call &call, Work work) {
+  template <typename Work> void collective(const ThreadCall &call, Work work) {
     world.enter(group, index(), call);
     work();
     world.leave(group, index());
@@ -377,6 +320,32 @@ void runRanks(const std::vector<GridAxis> &grid, const std::function<void(Rank &
     thread.join();
   if (world.error())
     std::rethrow_exception(world.error());
+}
+
+namespace {
+
+class ThreadRunner : public RankRunner {
+public:
+  ThreadRunner(const std::vector<GridAxis> &grid, const ThreadRankOptions &options)
+      : grid(grid), options(options) {}
+
+  bool hasFirst() const override { return true; }
+  void run(const std::function<void(Rank &)> &function,
+           const std::function<std::string()> &) override {
+    runRanks(grid, function, options);
+  }
+  bool reports() override { return true; }
+
+private:
+  std::vector<GridAxis> grid;
+  ThreadRankOptions options;
+};
+
+} // namespace
+
+std::unique_ptr<RankRunner> threadRunner(const std::vector<GridAxis> &grid,
+                                         const ThreadRankOptions &options) {
+  return std::make_unique<ThreadRunner>(grid, options);
 }
 
 } // namespace colrow

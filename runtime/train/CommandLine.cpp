@@ -7,7 +7,8 @@
 #include "Replay.h"
 #include "Trainer.h"
 #include "colrow/Error.h"
-#include "colrow/Rank.h"
+#include "colrow/Launch.h"
+#include "colrow/RankRunner.h"
 #include "colrow/Version.h"
 
 #include <CLI/CLI.hpp>
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <new>
 #include <ostream>
+#include <sched.h>
 #include <thread>
 
 namespace colrow {
@@ -31,6 +33,8 @@ const char *trainExamples = R"(Examples:
   from given weights, on llm.c tokens, 4 microbatches a step:
     trainer train --data train.bin --eval-data val.bin --weights model.safetensors \
         --steps 1000 --lr 3e-4 --warmup 100 --accumulate 4 --save-every 200 --out run
+  each rank a process; on one machine they share memory:
+    mpirun -n 2 --bind-to none trainer train --data train.bin --steps 1000 --init --out run
   going on with it after a crash or Ctrl-C; the same command, so that it can be repeated:
     trainer train --data train.bin --eval-data val.bin --weights model.safetensors \
         --steps 1000 --lr 3e-4 --warmup 100 --accumulate 4 --save-every 200 --out run --resume
@@ -40,8 +44,10 @@ checkpoint-N.safetensors at every save and final.safetensors at the end. Weights
 under the names torch has for them: model.load_state_dict(load_file("final.safetensors")).
 A checkpoint holds AdamW's moments too and fits every number of ranks; on the number it
 was written with, a run goes on bit for bit. --steps may be another when a run goes on,
-the other settings of training not. SIGINT and SIGTERM finish the step and save a
-checkpoint (exit codes 130 and 143); a second one ends the run at once.
+the other settings of training not. SIGINT, SIGTERM and SIGUSR1 finish the step and
+save a checkpoint (exit codes 130, 143 and 138); a second one ends the run at once.
+Under mpirun send SIGUSR1, which it passes on: one or two seconds after SIGINT or SIGTERM
+it kills its processes. A process that is lost ends the run, which --resume goes on with.
 Text is read as bytes; a file named *.bin as tokens, with llm.c's header or raw uint16.
 The order of the data is a function of seed and step, the same at every number of ranks.)";
 
@@ -76,11 +82,53 @@ std::string gridText(const std::vector<GridAxis> &grid) {
   return text.empty() ? "one rank" : text;
 }
 
+/// Cores for each rank where nothing is said. A launcher may have bound this process to some.
+int coresOfRank(const Launch &launch, int64_t ranks) {
+  int64_t cores = std::thread::hardware_concurrency();
+  int64_t share = cores / (launch.isShared() ? launch.localSize : ranks);
+  cpu_set_t bound;
+  if (launch.isShared() && ::sched_getaffinity(0, sizeof(bound), &bound) == 0)
+    share = std::min<int64_t>(share, CPU_COUNT(&bound));
+  return int(std::max<int64_t>(1, share));
+}
+
+/// Ranks as this process was started: threads, or this process is one of them.
+std::unique_ptr<RankRunner> startRanks(const Launch &launch, const ProgramInfo &info,
+                                       const CommonOptions &options,
+                                       const ProcessRanks &processRanks) {
+  ThreadRankOptions ranks;
+  ranks.threadsPerRank = options.threads;
+  ranks.waitLimit = options.waitLimit;
+  if (!launch.isShared())
+    return threadRunner(info.grid, ranks);
+  int64_t size = gridSize(info.grid);
+  if (launch.size != size)
+    throw Error(fmt::format(
+        "started as {} processes, but this trainer is compiled for {}: {}, or compile it with --tp {}",
+        launch.size, gridText(info.grid),
+        size == 1 ? "start it without " + launch.launcher : "use " + launch.command(size),
+        launch.size));
+  if (!processRanks)
+    throw Error(fmt::format("started as {} processes, but this trainer was built without MPI: "
+                            "without {} its ranks are threads; or install MPI (Debian: "
+                            "libopenmpi-dev) and build it anew",
+                            launch.size, launch.launcher));
+  return processRanks(info.grid, ranks);
+}
+
 } // namespace
 
 int trainerMain(const std::vector<std::string> &arguments, const std::string &folder,
-                const GeneratedProgram &generated, const Console &console) {
+                const GeneratedProgram &generated, const Console &wholeConsole,
+                const ProcessRanks &processRanks) {
   const ProgramInfo &info = generated.info;
+  // All processes of a launch come here, and one of them speaks. Launchers give processes a
+  // terminal of their own whatever theirs is.
+  Launch launch = launchedAs();
+  std::ostream nowhere(nullptr);
+  bool isFirst = launch.rank == 0;
+  Console console = {isFirst ? wholeConsole.out : nowhere, isFirst ? wholeConsole.err : nowhere,
+                     wholeConsole.terminal && launch.launcher.empty()};
   CLI::App app(fmt::format("Trains {} ({}; microbatches of {} x {}).", info.model,
                            gridText(info.grid), info.batch, info.sequence),
                "trainer");
@@ -92,8 +140,7 @@ int trainerMain(const std::vector<std::string> &arguments, const std::string &fo
 
   TrainOptions train;
   ReplayOptions replay;
-  train.threads = replay.threads =
-      std::max(1, int(int64_t(std::thread::hardware_concurrency()) / gridSize(info.grid)));
+  train.threads = replay.threads = coresOfRank(launch, gridSize(info.grid));
   CLI::App *trainCommand = app.add_subcommand("train", "Train on a file of tokens");
   trainCommand->footer(trainExamples);
   addTrainOptions(*trainCommand, train);
@@ -108,27 +155,37 @@ int trainerMain(const std::vector<std::string> &arguments, const std::string &fo
     return app.exit(request, console.out, console.err);
   } catch (const CLI::ParseError &error) {
     console.err << usageMessage(error) << "\n";
+    if (!isFirst)
+      letOthersReport();
     return 2;
   }
+  std::unique_ptr<RankRunner> ranks;
+  auto fail = [&](const char *what, int code) {
+    if (ranks ? ranks->reports() : isFirst)
+      wholeConsole.err << "error: " << what << std::endl;
+    else if (!ranks)
+      letOthersReport();
+    return code;
+  };
   try {
+    bool trains = trainCommand->parsed();
+    ranks = startRanks(launch, info, trains ? static_cast<CommonOptions &>(train) : replay,
+                       processRanks);
     if (trainCommand->parsed()) {
       // A run that goes on has its weights in the checkpoint.
       if (train.resumeFrom.empty() && !(train.resume && !findCheckpoints(train.out).empty()))
         train.weights = chooseWeights(train, folder, info);
-      runTraining(generated, train, console);
+      runTraining(generated, train, console, *ranks);
     } else {
       replay.weights = chooseWeights(replay, folder, info);
-      runReplay(generated, replay, console);
+      runReplay(generated, replay, console, *ranks);
     }
   } catch (const Interrupted &interrupted) {
-    console.err << "error: " << interrupted.what() << "\n";
-    return 128 + interrupted.signal;
+    return fail(interrupted.what(), 128 + interrupted.signal);
   } catch (const std::bad_alloc &) {
-    console.err << "error: out of memory\n";
-    return 1;
+    return fail("out of memory", 1);
   } catch (const std::exception &error) {
-    console.err << "error: " << error.what() << "\n";
-    return 1;
+    return fail(error.what(), 1);
   }
   return 0;
 }

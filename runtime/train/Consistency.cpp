@@ -60,6 +60,21 @@ int64_t elementBytes(DType type) { return type == DType::i64 ? 8 : type == DType
 
 } // namespace
 
+void requireEqualSettings(const RunSettings &settings, Rank &rank) {
+  std::vector<int64_t> mine;
+  for (const auto &[name, value] : settings)
+    mine.push_back(checksum(value.data(), value.size()));
+  std::vector<int64_t> all = gatherChecksums(mine, rank);
+  std::vector<int64_t> everyone(size_t(rank.size()), 0);
+  for (size_t i = 0; i < mine.size(); ++i) {
+    std::string ranks = findDifference(all, mine.size(), i, everyone);
+    if (!ranks.empty())
+      throw Error(fmt::format("{} is not the same on {}: all processes of a run have to have the "
+                              "same command line and see the same files",
+                              settings[i].first, ranks));
+  }
+}
+
 void requireEqualParameters(const ProgramInfo &info, Rank &rank, Program &program, int64_t step) {
   if (rank.size() == 1)
     return;

@@ -10,24 +10,26 @@ namespace {
 // A handler can reach nothing but a global.
 volatile std::sig_atomic_t signalReceived = 0;
 
+constexpr int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+
+void handleBy(void (*handler)(int)) {
+  for (int signal : signals)
+    std::signal(signal, handler);
+}
+
 void remember(int signal) {
   signalReceived = signal;
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  handleBy(SIG_DFL);
 }
 
 } // namespace
 
 InterruptGuard::InterruptGuard() {
   signalReceived = 0;
-  std::signal(SIGINT, remember);
-  std::signal(SIGTERM, remember);
+  handleBy(remember);
 }
 
-InterruptGuard::~InterruptGuard() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-}
+InterruptGuard::~InterruptGuard() { handleBy(SIG_DFL); }
 
 int InterruptGuard::received() { return signalReceived; }
 

@@ -12,9 +12,9 @@ public:
   const int signal;
 };
 
-/// While it lives, the first SIGINT or SIGTERM waits to be asked for, so that a step, a checkpoint
-/// or a line of metrics is finished and all ranks are let go; a second one ends the process at
-/// once.
+/// While it lives, the first SIGINT, SIGTERM or SIGUSR1 waits to be asked for, so that a step, a
+/// checkpoint or a line of metrics is finished and all ranks are let go; a second one ends the
+/// process at once. SIGUSR1 is what launchers and batch systems pass on without killing soon after.
 class InterruptGuard {
 public:
   InterruptGuard();

@@ -5,6 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#ifdef COLROW_HAS_MPI
+#include "colrow/MpiRanks.h"
+#endif
 
 #include <filesystem>
 #include <iostream>
@@ -18,6 +21,13 @@ int main(int argc, char **argv) {
     self = argv[0];
   colrow::GeneratedProgram generated = {colrow::programInfo(), colrow::createProgram};
   colrow::Console console = {std::cout, std::cerr, isatty(STDOUT_FILENO) == 1};
+  colrow::ProcessRanks processRanks;
+#ifdef COLROW_HAS_MPI
+  processRanks = [](const std::vector<colrow::GridAxis> &grid,
+                    const colrow::ThreadRankOptions &options) {
+    return colrow::mpiRunner(grid, {options});
+  };
+#endif
   return colrow::trainerMain(std::vector<std::string>(argv + 1, argv + argc),
-                             self.parent_path().string(), generated, console);
+                             self.parent_path().string(), generated, console, processRanks);
 }

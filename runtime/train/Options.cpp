@@ -117,8 +117,8 @@ void addTrainOptions(CLI::App &command, TrainOptions &options) {
       ->capture_default_str();
   command
       .add_option("--save-every", options.saveEvery,
-                  "Steps between checkpoints, which --resume goes on from; 0: none but at SIGINT "
-                  "and SIGTERM")
+                  "Steps between checkpoints, which --resume goes on from; 0: none but at "
+                  "SIGINT, SIGTERM and SIGUSR1")
       ->check(notNegative)
       ->capture_default_str();
   command.add_option("--keep", options.keep, "Checkpoints to keep, the last ones")

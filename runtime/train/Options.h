@@ -3,6 +3,7 @@
 
 #include "DataSource.h"
 #include "Schedule.h"
+#include "colrow/RankRunner.h"
 
 #include <functional>
 #include <iosfwd>
@@ -18,8 +19,6 @@ class ParseError;
 
 namespace colrow {
 
-class Rank;
-
 /// The generated part of a trainer.
 struct GeneratedProgram {
   const ProgramInfo &info;
@@ -31,6 +30,10 @@ struct Console {
   std::ostream &out, &err;
   bool terminal = false; ///< `out` is one: the progress line is rewritten in place
 };
+
+/// Makes this process one rank of a grid; empty where the trainer was built without MPI.
+using ProcessRanks = std::function<std::unique_ptr<RankRunner>(const std::vector<GridAxis> &,
+                                                               const ThreadRankOptions &)>;
 
 /// What both subcommands have.
 struct CommonOptions {
@@ -71,8 +74,10 @@ std::string usageMessage(const CLI::ParseError &error);
 
 /// The whole program: reads the command line (`arguments` without the program's name), runs the
 /// subcommand and returns the exit code: 0 done, 1 bad input or failed, 2 wrong usage. `folder` is
-/// where the program lies; `weights.safetensors` there is the default for --weights.
+/// where the program lies; `weights.safetensors` there is the default for --weights. Where a launcher
+/// started several processes (see Launch), each is one rank and one of them prints.
 int trainerMain(const std::vector<std::string> &arguments, const std::string &folder,
-                const GeneratedProgram &generated, const Console &console);
+                const GeneratedProgram &generated, const Console &console,
+                const ProcessRanks &processRanks = {});
 
 } // namespace colrow

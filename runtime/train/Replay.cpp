@@ -6,7 +6,6 @@
 #include "Slices.h"
 #include "Weights.h"
 #include "colrow/Error.h"
-#include "colrow/ThreadRanks.h"
 
 #include <algorithm>
 #include <ostream>
@@ -223,20 +222,14 @@ private:
 } // namespace
 
 void runReplay(const GeneratedProgram &generated, const ReplayOptions &options,
-               const Console &console) {
+               const Console &console, RankRunner &ranks) {
   ReplayBatches batches(options.batches, generated.info, options.accumulate);
   std::unique_ptr<WeightsFile> weights;
   if (!options.weights.empty())
     weights = std::make_unique<WeightsFile>(options.weights, generated.info);
-  ThreadRankOptions ranks;
-  ranks.threadsPerRank = options.threads;
-  ranks.waitLimit = options.waitLimit;
-  runRanks(
-      generated.info.grid,
-      [&](Rank &rank) {
-        RankReplay(generated, options, batches, rank).run(weights.get());
-      },
-      ranks);
+  ranks.run([&](Rank &rank) {
+    RankReplay(generated, options, batches, rank).run(weights.get());
+  });
   console.out << "wrote " << options.out << std::endl;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Options.h"
+#include "colrow/RankRunner.h"
 
 namespace colrow {
 
@@ -18,6 +19,6 @@ namespace colrow {
 ///
 /// <name> is ParameterInfo::name.
 void runReplay(const GeneratedProgram &generated, const ReplayOptions &options,
-               const Console &console);
+               const Console &console, RankRunner &ranks);
 
 } // namespace colrow

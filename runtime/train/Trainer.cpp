@@ -9,7 +9,7 @@
 #include "Interrupt.h"
 #include "Progress.h"
 #include "colrow/Error.h"
-#include "colrow/ThreadRanks.h"
+#include "colrow/RankRunner.h"
 #include "colrow/Version.h"
 
 #include <cmath>
@@ -187,6 +187,7 @@ private:
   double trainStep(StepScalars &scalars);
   double evaluate();
   void begin();
+  void requireSameRun();
   void save(int64_t step);
   void requireConsistency(int64_t step);
   int64_t interruption();
@@ -210,8 +211,27 @@ void RankTrainer::begin() {
     initializeWeights(run.options.seed, info, rank, *program);
 }
 
+/// Ranks may be processes, each with a command line and files of its own.
+void RankTrainer::requireSameRun() {
+  const TrainOptions &options = run.options;
+  RunSettings settings = run.settings;
+  auto add = [&](const char *name, int64_t value) {
+    settings.emplace_back(name, std::to_string(value));
+  };
+  add("the step to go on after", run.stepsDone());
+  add("--steps", options.steps);
+  add("--accumulate", options.accumulate);
+  add("--save-every", options.saveEvery);
+  add("--check-every", options.checkEvery);
+  add("--eval-every", options.evalEvery);
+  add("--eval-batches", options.evalBatches);
+  add("the data for evaluation", run.evalData ? int64_t(run.evalData->checksum()) : 0);
+  requireEqualSettings(settings, rank);
+}
+
 void RankTrainer::train() {
   const TrainOptions &options = run.options;
+  requireSameRun();
   begin();
   for (int64_t step = run.stepsDone(); step < options.steps; ++step) {
     int64_t number = step + 1; // for people steps count from 1
@@ -343,6 +363,14 @@ void RankTrainer::failNotANumber(const char *what, double value, int64_t step) c
                           lastCheckpointText()));
 }
 
+/// Where a run can go on that ends without having finished its step.
+std::string whereToGoOn(const TrainOptions &options) {
+  std::map<int64_t, std::string> found = findCheckpoints(options.out);
+  return found.empty() ? "no checkpoint was written; --save-every writes them"
+                       : fmt::format("the last checkpoint is '{}'; go on with --resume",
+                                     found.rbegin()->second);
+}
+
 std::string RankTrainer::lastCheckpointText() const {
   return lastCheckpoint.empty() ? "no checkpoint was written before"
                                 : "the last checkpoint is '" + lastCheckpoint + "'";
@@ -351,25 +379,27 @@ std::string RankTrainer::lastCheckpointText() const {
 } // namespace
 
 void runTraining(const GeneratedProgram &generated, const TrainOptions &options,
-                 const Console &console) {
+                 const Console &console, RankRunner &ranks) {
   Run run(generated, options, console);
-  makeWritableFolder(options.out);
-  writeConfiguration(run);
   const ProgramInfo &info = run.info();
-  Progress progress(console, run.file("metrics.jsonl"), run.stepsDone(), options.steps,
-                    run.rowsPerStep() * info.sequence, options.logEvery);
-  prepareFolder(run, progress);
-  progress.message(fmt::format("{} tokens ({}) in '{}': {} rows of {}", run.data.size(),
-                               run.data.formatName(), options.data,
-                               rowCount(run.data.size(), info.sequence), info.sequence));
+  std::unique_ptr<Progress> progress;
+  if (ranks.hasFirst()) {
+    makeWritableFolder(options.out);
+    writeConfiguration(run);
+    progress = std::make_unique<Progress>(console, run.file("metrics.jsonl"), run.stepsDone(),
+                                          options.steps, run.rowsPerStep() * info.sequence,
+                                          options.logEvery);
+    prepareFolder(run, *progress);
+    progress->message(fmt::format("{} tokens ({}) in '{}': {} rows of {}", run.data.size(),
+                                  run.data.formatName(), options.data,
+                                  rowCount(run.data.size(), info.sequence), info.sequence));
+  }
   InterruptGuard guard;
-  ThreadRankOptions ranks;
-  ranks.threadsPerRank = options.threads;
-  ranks.waitLimit = options.waitLimit;
-  runRanks(
-      info.grid,
-      [&](Rank &rank) { RankTrainer(run, rank, rank.index() == 0 ? &progress : nullptr).train(); },
-      ranks);
+  ranks.run(
+      [&](Rank &rank) {
+        RankTrainer(run, rank, rank.index() == 0 ? progress.get() : nullptr).train();
+      },
+      [&] { return whereToGoOn(options); });
 }
 
 } // namespace colrow

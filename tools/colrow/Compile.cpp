@@ -52,6 +52,7 @@ void compile(CompileOptions &options) {
 
 void addTrain(CLI::App &app, TrainCommand &command) {
   addModelOptions(app, command.model);
+  command.ranks = command.launch.size; // where nothing else is said
   addRanks(app, command.ranks);
   app.add_flag("!--no-memory-check", command.checksMemory,
                "start even where memory does not suffice ('colrow plan' says for what)");
@@ -73,6 +74,12 @@ void addTrain(CLI::App &app, TrainCommand &command) {
       "--out run\n"
       "\nThe same command with --resume goes on from the run's last checkpoint, on any --tp. "
       "SIGINT and\nSIGTERM save one.\n"
+      "\nUnder mpirun or srun each rank is a process, and --tp is their number:\n"
+      "  mpirun -n 2 --bind-to none colrow train model.onnx --batch 8 --sequence 128 "
+      "--data text.txt \\\n"
+      "      --steps 500 --out run\n"
+      "Without --bind-to none Open MPI binds a process to one core. SIGUSR1 to mpirun saves a "
+      "checkpoint and\nends the run; after Ctrl-C mpirun may leave too little time for that.\n"
       "\nText is read as bytes; a file named *.bin as tokens, with llm.c's header or raw "
       "uint16.\nThe run folder receives config.json, metrics.jsonl, "
       "checkpoint-N.safetensors\nand final.safetensors, the weights.");
@@ -92,6 +99,13 @@ static void checkFiles(const Model &model, const TrainOptions &training) {
 }
 
 void train(TrainCommand &command) {
+  const Launch &launch = command.launch;
+  if (launch.isShared() && launch.size != command.ranks)
+    throw Error(fmt::format("started as {} processes, but --tp is {}: {}, or --tp {}", launch.size,
+                            command.ranks,
+                            command.ranks == 1 ? "start it without " + launch.launcher
+                                               : "use " + launch.command(command.ranks),
+                            launch.size));
   Model model(command.model);
   checkFiles(model, command.training);
   std::vector<std::string> arguments{"train"};
@@ -109,10 +123,11 @@ void train(TrainCommand &command) {
   plan.accumulate = command.training.accumulate;
   plan.evaluates = !command.training.evalData.empty();
   plan.checksMemory = command.checksMemory;
+  plan.ranksHere = std::min(launch.isShared() ? launch.localSize : command.ranks, command.ranks);
+  ManifestCheck check = [&](const std::string &manifest) { checkTraining(model, plan, manifest); };
+  // One process says it, and before others have taken what it finds available.
   std::string folder =
-      cachedTrainer(model, command.ranks, [&](const std::string &manifest) {
-        checkTraining(model, plan, manifest);
-      });
+      cachedTrainer(model, command.ranks, launch.rank == 0 ? check : ManifestCheck());
   becomeTrainer(folder, arguments);
 }
 

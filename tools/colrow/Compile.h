@@ -1,6 +1,7 @@
 //===- Compile.h - colrow compile and colrow train ------------------------===//
 #pragma once
 
+#include "colrow/Launch.h"
 #include "runtime/train/Options.h"
 #include "tools/colrow/Model.h"
 
@@ -24,6 +25,7 @@ void addCompile(CLI::App &app, CompileOptions &options);
 void compile(CompileOptions &options);
 
 struct TrainCommand {
+  Launch launch;
   ModelOptions model;
   int64_t ranks = 1;
   TrainOptions training;

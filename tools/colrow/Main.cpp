@@ -40,6 +40,8 @@ int main(int argc, char **argv) {
   CLI::App *compileCommand = app.add_subcommand("compile", "write a trainer's source and build it");
   addCompile(*compileCommand, compileOptions);
   TrainCommand training;
+  training.launch = launchedAs();
+  const Launch &launch = training.launch;
   CLI::App *trainCommand = app.add_subcommand("train", "train on a file of tokens");
   addTrain(*trainCommand, training);
   VerifyOptions verifyOptions;
@@ -60,9 +62,12 @@ int main(int argc, char **argv) {
   try {
     app.parse(arguments);
   } catch (const CLI::Success &request) { // --help or --version
-    return app.exit(request);
+    return launch.rank == 0 ? app.exit(request) : 0;
   } catch (const CLI::ParseError &error) {
-    std::fprintf(stderr, "%s\n", usageMessage(error).c_str());
+    if (launch.rank == 0)
+      std::fprintf(stderr, "%s\n", usageMessage(error).c_str());
+    else
+      letOthersReport();
     return 2;
   }
   try {
@@ -79,7 +84,11 @@ int main(int argc, char **argv) {
     if (exportCommand->parsed())
       return exportModel(exportOptions), 0;
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
+    // What is wrong on a machine is told once there.
+    if (launch.localRank == 0)
+      std::fprintf(stderr, "error: %s\n", error.what());
+    else
+      letOthersReport();
     return 1;
   }
   return 2;

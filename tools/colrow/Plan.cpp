@@ -234,6 +234,8 @@ void checkTraining(Model &model, const TrainingPlan &training, const std::string
              trafficText(traffic(known, training.accumulate)));
   std::fflush(stdout); // the trainer takes over this process
   std::optional<Budget> budget = budgetOf({}, machine);
+  if (budget && training.ranksHere < training.ranks)
+    budget = Budget{budget->perRank(training.ranksHere), /*isShared=*/false};
   if (budget && training.checksMemory)
     requireFit(model.options().model, plans, training.ranks, *budget);
 }

@@ -24,10 +24,11 @@ struct TrainingPlan {
   int64_t ranks = 1, accumulate = 1;
   bool evaluates = false; ///< memory for outputs is needed too
   bool checksMemory = true;
+  int64_t ranksHere = 1; ///< of them, on this machine
 };
 
-/// Prints the head of its plan, and throws Error where all ranks together need more memory than
-/// this machine has.
+/// Prints the head of its plan, and throws Error where the ranks of this machine together need more
+/// memory than it has.
 void checkTraining(Model &model, const TrainingPlan &training, const std::string &manifest);
 
 } // namespace colrow

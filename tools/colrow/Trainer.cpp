@@ -19,7 +19,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/file.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -107,21 +109,55 @@ static void removeAbandoned(const fs::path &cache) {
   }
 }
 
+namespace {
+/// Held by the process that builds a trainer; others wait for it, such as the ranks of an mpirun.
+class BuildLock {
+public:
+  explicit BuildLock(fs::path file) : path(std::move(file)) {
+    descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+      throw Error("cannot write '" + path.string() +
+                  "': " + std::generic_category().message(errno));
+    // A file system without locks does without: each process then builds for itself.
+    while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR)
+      ;
+  }
+  ~BuildLock() {
+    std::error_code ignored;
+    fs::remove(path, ignored); // whoever waits for it finds the trainer
+    ::close(descriptor);
+  }
+  BuildLock(const BuildLock &) = delete;
+
+private:
+  fs::path path;
+  int descriptor = -1;
+};
+} // namespace
+
 std::string cachedTrainer(Model &model, int64_t ranks, const ManifestCheck &check) {
   fs::path folder = cacheFolder() / hashOf(model, ranks);
-  if (fs::exists(folder / "trainer")) {
+  auto isThere = [&] {
+    if (!fs::exists(folder / "trainer"))
+      return false;
     if (check)
       check(readTextFile((folder / "manifest.json").string()));
+    return true;
+  };
+  if (isThere())
     return folder.string();
-  }
   // Built beside and renamed, so that a half-built one is never found.
-  fs::path beside = folder;
+  fs::path beside = folder, lock = folder;
   beside += buildingInfix + std::to_string(llvm::sys::Process::getProcessId());
+  lock += ".lock";
   std::error_code code;
   fs::create_directories(beside.parent_path(), code);
   if (code)
     throw Error("cannot make the folder '" + beside.parent_path().string() +
                 "': " + code.message());
+  BuildLock held(lock);
+  if (isThere())
+    return folder.string();
   removeAbandoned(beside.parent_path());
   std::fprintf(stderr, "compiling '%s' for tp=%ld ...\n", model.options().model.c_str(),
                static_cast<long>(ranks));

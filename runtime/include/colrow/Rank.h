@@ -1,7 +1,7 @@
 //===- Rank.h - a rank's place on the grid, and its collectives ------------===//
 //
 // A rank is an object; nothing here is global. How ranks talk (threads of one process, see
-// ThreadRanks.h; MPI; NCCL) is behind two abstract classes:
+// ThreadRanks.h; processes, see MpiRanks.h) is behind two abstract classes:
 //
 //   Rank          where this rank is on the grid, and the communicators it belongs to
 //   Communicator  the ranks that differ from this one only along some axes, and what they do

@@ -58,6 +58,52 @@ TEST_F(CommandLineTest, WrongUsage) {
   expectUsageError(with({"--warmup", "6"}), "--warmup is longer than --steps");
 }
 
+/// As if mpirun had started several of this process; here without MPI.
+struct LaunchedTest : TrainFixture {
+  Result runAs(const char *rank, const char *size, const std::vector<std::string> &arguments) {
+    ::setenv("OMPI_COMM_WORLD_RANK", rank, 1);
+    ::setenv("OMPI_COMM_WORLD_SIZE", size, 1);
+    Result result = run({/*ranks=*/2}, arguments, /*terminal=*/true);
+    ::unsetenv("OMPI_COMM_WORLD_RANK");
+    ::unsetenv("OMPI_COMM_WORLD_SIZE");
+    return result;
+  }
+  std::vector<std::string> training() {
+    return {"train", "--init", "--data", writeText(), "--steps", "2", "--out", path("run")};
+  }
+};
+
+TEST_F(LaunchedTest, OneProcessHasAllRanks) {
+  Result result = runAs("0", "1", training());
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out.find('\r'), std::string::npos) << "mpirun's terminals are none";
+}
+
+TEST_F(LaunchedTest, WithoutMpi) {
+  Result result = runAs("0", "2", training());
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.err, "error: started as 2 processes, but this trainer was built without MPI: "
+                        "without mpirun its ranks are threads; or install MPI (Debian: "
+                        "libopenmpi-dev) and build it anew\n");
+  EXPECT_FALSE(std::filesystem::exists(path("run")));
+}
+
+TEST_F(LaunchedTest, WrongNumber) {
+  Result result = runAs("0", "4", training());
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.err, "error: started as 4 processes, but this trainer is compiled for tp=2: use "
+                        "mpirun -n 2, or compile it with --tp 4\n");
+}
+
+TEST_F(LaunchedTest, OnlyTheFirstSpeaks) {
+  for (const std::vector<std::string> &arguments :
+       {training(), {"train", "--steps"}, {"train", "--help"}}) {
+    Result result = runAs("1", "4", arguments);
+    EXPECT_EQ(result.out + result.err, "");
+    EXPECT_EQ(result.code, arguments.back() == "--help" ? 0 : arguments.size() == 2 ? 2 : 1);
+  }
+}
+
 TEST_F(CommandLineTest, HyperparametersArrive) {
   Result result =
       run({1}, {"train", "--data", writeText(), "--steps", "3", "--out", path("run"), "--init",
