@@ -3,6 +3,8 @@
 //   model        the file that was compiled
 //   grid         ranks by axis
 //   flops        of matrix products in one call of forward_backward and of evaluate, all ranks
+//   loop_bytes   of operands and results of the generated loops in one call of forward_backward and
+//                of update, one rank, each operand counted once a loop
 //   parameters   name (torch's), onnx (values of the file that hold it; none: created again), shape
 //                as stored without padding, transposed (of torch's), layout, rule and because (see
 //                colrow-shard), bytes_per_rank with padding, tied_to (torch's other names)
@@ -20,6 +22,8 @@
 #include "passes/emit/Program.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 
 using namespace mlir;
 using nlohmann::ordered_json;
@@ -58,6 +62,9 @@ public:
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
         flops[name] = productFlops(function) * (grid ? grid.numRanks() : 1);
     json["flops"] = flops;
+    for (const char *name : {"forward_backward", "update"})
+      if (const FunctionPlan *function = plan.lookup(name))
+        json["loop_bytes"][name] = loopBytes(*function);
     json["parameters"] = parameters();
     json["collectives"] = ordered_json::array();
     for (const char *name : {"forward_backward", "update", "evaluate"})
@@ -116,6 +123,50 @@ private:
       if (segment.onFirstUse)
         json.push_back(keyOf(segment.name));
     return json;
+  }
+
+  int64_t loopBytes(const FunctionPlan &function) {
+    int64_t bytes = 0;
+    for (const Step &step : function.steps) {
+      if (step.kind == Step::loop)
+        bytes += loopBytes(function, step);
+      else if (step.kind == Step::copy)
+        bytes += 2 * tensorBytes(step.source.getType());
+      else
+        for (Operation *op : step.ops)
+          if (func::FuncOp callee = getCallee(op))
+            bytes += loopBytes(*plan.lookup(callee.getSymName()));
+    }
+    return bytes;
+  }
+
+  static int64_t loopBytes(const FunctionPlan &function, const Step &step) {
+    int64_t bytes = 0;
+    // Reads of the same memory with the same strides are one.
+    std::set<std::tuple<unsigned, int64_t, std::vector<int64_t>>> reads;
+    auto add = [&](Value value, bool isRead) {
+      auto type = cast<RankedTensorType>(value.getType());
+      const Place &place = function.place(value);
+      std::vector<int64_t> strides(place.strides.begin(), place.strides.end());
+      if (isRead && !reads.insert({place.buffer, place.offset, strides}).second)
+        return;
+      int64_t elements = 1; // without those that a broadcast repeats
+      for (auto [size, stride] : llvm::zip(type.getShape(), place.strides))
+        elements *= stride == 0 ? 1 : size;
+      bytes += elements * elementBytes(type.getElementType());
+    };
+    for (Operation *op : step.ops) {
+      for (Value operand : op->getOperands()) {
+        Value source = operand;
+        while (auto reshape = source.getDefiningOp<ReshapeOp>())
+          source = reshape->getOperand(0);
+        if (function.hasPlace(operand) && !llvm::is_contained(step.ops, source.getDefiningOp()))
+          add(operand, /*isRead=*/true);
+      }
+      if (function.isStored(op->getResult(0)))
+        add(op->getResult(0), /*isRead=*/false);
+    }
+    return bytes;
   }
 
   double ranksOver(ArrayAttr axes) {

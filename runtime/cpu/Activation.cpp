@@ -3,6 +3,7 @@
 
 #include "Strided.h"
 #include "colrow/Math.h"
+#include "colrow/Profile.h"
 
 namespace colrow {
 namespace {
@@ -28,6 +29,7 @@ void applyGrad(const char *kernel, const ConstTensor &dy, const ConstTensor &x, 
 } // namespace
 
 void gelu(KernelContext &, const ConstTensor &x, Gelu kind, const Tensor &y) {
+  ProfileScope scope("gelu", x, y);
   if (kind == Gelu::erf)
     apply("gelu", x, y, [](float value) { return math::gelu(value); });
   else
@@ -36,6 +38,7 @@ void gelu(KernelContext &, const ConstTensor &x, Gelu kind, const Tensor &y) {
 
 void geluGrad(KernelContext &, const ConstTensor &dy, const ConstTensor &x, Gelu kind,
               const Tensor &dx) {
+  ProfileScope scope("geluGrad", dy, x, dx);
   if (kind == Gelu::erf)
     applyGrad("geluGrad", dy, x, dx, [](float value) { return math::geluDerivative(value); });
   else
@@ -43,10 +46,12 @@ void geluGrad(KernelContext &, const ConstTensor &dy, const ConstTensor &x, Gelu
 }
 
 void silu(KernelContext &, const ConstTensor &x, const Tensor &y) {
+  ProfileScope scope("silu", x, y);
   apply("silu", x, y, [](float value) { return math::silu(value); });
 }
 
 void siluGrad(KernelContext &, const ConstTensor &dy, const ConstTensor &x, const Tensor &dx) {
+  ProfileScope scope("siluGrad", dy, x, dx);
   applyGrad("siluGrad", dy, x, dx, [](float value) { return math::siluDerivative(value); });
 }
 

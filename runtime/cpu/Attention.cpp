@@ -11,6 +11,7 @@
 #include "colrow/KernelsAttention.h"
 
 #include "colrow/KernelsEinsum.h"
+#include "colrow/Profile.h"
 
 #include "ContextImpl.h"
 #include "DropoutRuns.h"
@@ -145,6 +146,7 @@ private:
 
 void attention(KernelContext &ctx, const ConstTensor &q, const ConstTensor &k, const ConstTensor &v,
                const AttentionForm &form, const Tensor &out, const Tensor &logSumExp) {
+  ProfileScope scope("attention", q, k, v, out, logSumExp);
   Heads shape("attention", q, k, v, out, logSumExp, form);
   Scratch scratch(ctx);
   float *memory = scratch.get<float>(shape.scores());
@@ -183,6 +185,7 @@ void attentionGrad(KernelContext &ctx, const ConstTensor &dout, const ConstTenso
                    const ConstTensor &k, const ConstTensor &v, const ConstTensor &logSumExp,
                    const AttentionForm &form, const Tensor &dq, const Tensor &dk,
                    const Tensor &dv) {
+  ProfileScope scope("attentionGrad", dout, q, k, v, logSumExp, dq, dk, dv);
   Heads shape("attentionGrad", q, k, v, dout, logSumExp, form);
   require(dq.shape == q.shape && dk.shape == k.shape && dv.shape == v.shape, "attentionGrad",
           "expects gradients of the shapes of their operands");

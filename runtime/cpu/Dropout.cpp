@@ -3,6 +3,7 @@
 
 #include "DropoutRuns.h"
 #include "Strided.h"
+#include "colrow/Profile.h"
 
 namespace colrow {
 namespace {
@@ -30,6 +31,7 @@ void forEachRun(const Slices &slices, int dim, int64_t local, int64_t global, co
 
 void dropout(KernelContext &, const ConstTensor &x, const Slices &slices, const DropoutSite &site,
              const Tensor &y) {
+  ProfileScope scope("dropout", x, y);
   requireContiguous("dropout", x, y);
   require(x.shape == y.shape, "dropout", "expects operand and result of one shape");
   require(slices.localShape() == x.shape, "dropout", "expects slices of its operand");

@@ -3,6 +3,7 @@
 
 #include "ContextImpl.h"
 #include "EinsumPlan.h"
+#include "colrow/Profile.h"
 
 // oneDNN of Debian runs on GNU OpenMP. Declared here, so that building needs no OpenMP flags, which
 // under clang would bring in a second OpenMP runtime.
@@ -103,10 +104,39 @@ int64_t elementsOf(const std::vector<EinsumDim> &dims) {
   return product;
 }
 
+std::string shapeText(const Shape &shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "[" : ", ") + std::to_string(size);
+  return text.empty() ? "[]" : text + "]";
+}
+
+void describeProduct(ProfileScope &scope, const char *equation, const ConstTensor &a,
+                     const ConstTensor &b, const Tensor &out) {
+  // Every dimension is multiplied once, wherever it occurs.
+  std::string seen;
+  double flops = 2;
+  const char *letter = equation;
+  for (const ConstTensor *operand : {&a, &b})
+    for (int i = 0; i < operand->rank() && *letter; ++i, ++letter) {
+      if (*letter == ',')
+        ++letter;
+      if (seen.find(*letter) == std::string::npos)
+        flops *= double(operand->shape[i]);
+      seen += *letter;
+    }
+  scope.addFlops(flops);
+  if (scope.isOutermost())
+    scope.describe(equation + (" " + shapeText(a.shape)) + " " + shapeText(b.shape));
+}
+
 } // namespace
 
 void einsum(KernelContext &ctx, const char *equation, const ConstTensor &a, const ConstTensor &b,
             const Tensor &out, int beta) {
+  ProfileScope scope("einsum", a, b, out);
+  if (scope.isActive())
+    describeProduct(scope, equation, a, b, out);
   require(beta == 0 || beta == 1, "einsum", "expects beta to be 0 or 1");
   EinsumCache &cache = *ctx.impl().einsum;
   // For oneDNN the number of threads is a property of the calling thread.

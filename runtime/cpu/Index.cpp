@@ -2,6 +2,7 @@
 #include "colrow/KernelsIndex.h"
 
 #include "Strided.h"
+#include "colrow/Profile.h"
 
 namespace colrow {
 namespace {
@@ -69,6 +70,7 @@ void clear(const Tensor &out) {
 template <typename T>
 void take(KernelContext &, const ConstView<T> &table, const Integers &ids, int axis,
           const IndexMap &map, const View<T> &out) {
+  ProfileScope scope("take", ids, out, out);
   requireContiguous("take", table, ids, out);
   AxisView view(table.shape, axis, "take");
   requireTake("take", table.shape, ids, out.shape, axis, map);
@@ -85,6 +87,7 @@ void take(KernelContext &, const ConstView<T> &table, const Integers &ids, int a
 
 void takeGrad(KernelContext &, const ConstTensor &dout, const Integers &ids, int axis,
               const IndexMap &map, const Tensor &dtable, int beta) {
+  ProfileScope scope("takeGrad", dout, ids, dout, dout);
   requireContiguous("takeGrad", dout, ids, dtable);
   require(beta == 0 || beta == 1, "takeGrad", "expects beta to be 0 or 1");
   AxisView view(dtable.shape, axis, "takeGrad");
@@ -104,6 +107,7 @@ void takeGrad(KernelContext &, const ConstTensor &dout, const Integers &ids, int
 template <typename T>
 void takeAlong(KernelContext &, const ConstView<T> &in, const Integers &ids, int axis,
                const IndexMap &map, const View<T> &out) {
+  ProfileScope scope("takeAlong", ids, out, out);
   requireContiguous("takeAlong", in, ids, out);
   require(out.shape == ids.shape, "takeAlong", "expects the result to have the shape of the ids");
   forEachAlong("takeAlong", in.shape, ids, axis, map, [&](int64_t element, int64_t result) {
@@ -113,6 +117,7 @@ void takeAlong(KernelContext &, const ConstView<T> &in, const Integers &ids, int
 
 void takeAlongGrad(KernelContext &, const ConstTensor &dout, const Integers &ids, int axis,
                    const IndexMap &map, const Tensor &din, int beta) {
+  ProfileScope scope("takeAlongGrad", dout, ids, dout, dout);
   requireContiguous("takeAlongGrad", dout, ids, din);
   require(beta == 0 || beta == 1, "takeAlongGrad", "expects beta to be 0 or 1");
   require(dout.shape == ids.shape, "takeAlongGrad", "expects a gradient of the shape of the ids");

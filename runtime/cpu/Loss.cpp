@@ -3,6 +3,7 @@
 
 #include "colrow/KernelsEinsum.h"
 #include "colrow/KernelsShape.h"
+#include "colrow/Profile.h"
 #include "colrow/Rank.h"
 
 #include "ContextImpl.h"
@@ -160,6 +161,7 @@ double visitChunks(const char *kernel, KernelContext &ctx, const ConstTensor &x,
 double crossEntropy(KernelContext &ctx, const ConstTensor &logits, const Integers &labels,
                     const VocabularySlice &vocabulary, double denominator,
                     const Tensor &logSumExp) {
+  ProfileScope scope("crossEntropy", logits, labels);
   requireContiguous("crossEntropy", logits, logSumExp);
   require(logits.rank() == 2 && logSumExp.numel() == logits.shape[0], "crossEntropy",
           "expects logits [tokens, vocabulary] and one log-sum-exp for each token");
@@ -177,6 +179,7 @@ double crossEntropy(KernelContext &ctx, const ConstTensor &logits, const Integer
 void crossEntropyGrad(KernelContext &, float dloss, const ConstTensor &logits,
                       const Integers &labels, const VocabularySlice &vocabulary, double denominator,
                       const ConstTensor &logSumExp, const Tensor &dlogits) {
+  ProfileScope scope("crossEntropyGrad", logits, labels, dlogits);
   requireContiguous("crossEntropyGrad", logits, logSumExp, dlogits);
   require(logits.rank() == 2 && logSumExp.numel() == logits.shape[0] &&
               dlogits.shape == logits.shape,
@@ -201,6 +204,7 @@ void crossEntropyGrad(KernelContext &, float dloss, const ConstTensor &logits,
 double linearCrossEntropy(KernelContext &ctx, const ConstTensor &x, const ConstTensor &w,
                           const Integers &labels, const VocabularySlice &vocabulary,
                           double denominator, const Tensor &workspace) {
+  ProfileScope scope("linearCrossEntropy", x, w, labels);
   return visitChunks("linearCrossEntropy", ctx, x, w, labels, vocabulary, denominator, nullptr,
                      workspace);
 }
@@ -209,6 +213,7 @@ double linearCrossEntropyGrad(KernelContext &ctx, const ConstTensor &x, const Co
                               const Integers &labels, const VocabularySlice &vocabulary,
                               double denominator, const Tensor &dx, const Tensor &dw, int beta,
                               const Tensor &workspace) {
+  ProfileScope scope("linearCrossEntropyGrad", x, w, labels, dx, dw);
   require(dx.shape == x.shape && dw.shape == w.shape, "linearCrossEntropyGrad",
           "expects gradients of the shapes of their operands");
   require(beta == 0 || beta == 1, "linearCrossEntropyGrad", "expects beta to be 0 or 1");

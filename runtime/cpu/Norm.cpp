@@ -13,6 +13,7 @@
 #include "ContextImpl.h"
 #include "Rows.h"
 #include "Strided.h"
+#include "colrow/Profile.h"
 
 #include <cmath>
 
@@ -66,6 +67,7 @@ private:
 
 void layerNorm(KernelContext &, const ConstTensor &x, const ConstTensor &w, const ConstTensor &b,
                double epsilon, const Tensor &y, const Tensor &mean, const Tensor &rstd) {
+  ProfileScope scope("layerNorm", x, w, b, y, mean, rstd);
   requireContiguous("layerNorm", x, w, b, y, mean, rstd);
   NormRows shape("layerNorm", x, mean, w);
   require(x.shape == y.shape && mean.numel() == rstd.numel() && (!b || b.numel() == shape.columns),
@@ -97,6 +99,7 @@ void layerNorm(KernelContext &, const ConstTensor &x, const ConstTensor &w, cons
 void layerNormGrad(KernelContext &ctx, const ConstTensor &dy, const ConstTensor &x,
                    const ConstTensor &w, const ConstTensor &mean, const ConstTensor &rstd,
                    const Tensor &dx, const Tensor &dw, const Tensor &db) {
+  ProfileScope scope("layerNormGrad", dy, x, w, mean, rstd, dx, dw, db);
   requireContiguous("layerNormGrad", dy, x, w, mean, rstd, dx, dw, db);
   NormRows shape("layerNormGrad", x, mean, w);
   int64_t columns = shape.columns;
@@ -127,6 +130,7 @@ void layerNormGrad(KernelContext &ctx, const ConstTensor &dy, const ConstTensor 
 
 void rmsNorm(KernelContext &, const ConstTensor &x, const ConstTensor &w, double epsilon,
              const Tensor &y, const Tensor &rstd) {
+  ProfileScope scope("rmsNorm", x, w, y, rstd);
   requireContiguous("rmsNorm", x, w, y, rstd);
   NormRows shape("rmsNorm", x, rstd, w);
   require(x.shape == y.shape, "rmsNorm", "expects operand and result of one shape");
@@ -146,6 +150,7 @@ void rmsNorm(KernelContext &, const ConstTensor &x, const ConstTensor &w, double
 void rmsNormGrad(KernelContext &ctx, const ConstTensor &dy, const ConstTensor &x,
                  const ConstTensor &w, const ConstTensor &rstd, const Tensor &dx,
                  const Tensor &dw) {
+  ProfileScope scope("rmsNormGrad", dy, x, w, rstd, dx, dw);
   requireContiguous("rmsNormGrad", dy, x, w, rstd, dx, dw);
   NormRows shape("rmsNormGrad", x, rstd, w);
   int64_t columns = shape.columns;

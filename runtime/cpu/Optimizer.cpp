@@ -3,12 +3,14 @@
 
 #include "Rows.h"
 #include "Strided.h"
+#include "colrow/Profile.h"
 
 #include <cmath>
 
 namespace colrow {
 
 double sumOfSquares(KernelContext &, const ConstTensor &x) {
+  ProfileScope scope("sumOfSquares", x);
   requireContiguous("sumOfSquares", x);
   return dotProduct(x.data, x.data, x.numel());
 }
@@ -22,6 +24,7 @@ float clipCoefficient(double norm, double clipNorm) {
 }
 
 void axpy(KernelContext &, float alpha, const ConstTensor &x, const Tensor &y) {
+  ProfileScope scope("axpy", x, y, y);
   requireContiguous("axpy", x, y);
   require(x.numel() == y.numel(), "axpy", "expects operands of one size");
   for (int64_t i = 0, count = x.numel(); i < count; ++i)
@@ -45,6 +48,8 @@ AdamWScalars::AdamWScalars(const ConstTensor &scalars) {
 void adamW(KernelContext &, const Tensor &parameter, const ConstTensor &gradient,
            const Tensor &firstMoment, const Tensor &secondMoment, const AdamWScalars &scalars,
            bool decay, float clip) {
+  ProfileScope scope("adamW", parameter, parameter, gradient, firstMoment, firstMoment,
+                     secondMoment, secondMoment);
   requireContiguous("adamW", parameter, gradient, firstMoment, secondMoment);
   int64_t count = parameter.numel();
   require(gradient.numel() == count && firstMoment.numel() == count &&

@@ -9,6 +9,7 @@
 
 #include "ContextImpl.h"
 #include "Strided.h"
+#include "colrow/Profile.h"
 
 #include <limits>
 
@@ -109,24 +110,29 @@ void reduce(KernelContext &ctx, const View<const T> &in, const Dims &axes, const
 
 template <typename T>
 void reduceSum(KernelContext &ctx, const ConstView<T> &in, const Dims &axes, const View<T> &out) {
+  ProfileScope scope("reduceSum", in, out);
   reduce<Sum<T>, T>(ctx, in, axes, out, "reduceSum");
 }
 template <typename T>
 void reduceProd(KernelContext &ctx, const ConstView<T> &in, const Dims &axes, const View<T> &out) {
+  ProfileScope scope("reduceProd", in, out);
   reduce<Product<T>, T>(ctx, in, axes, out, "reduceProd");
 }
 template <typename T>
 void reduceMax(KernelContext &ctx, const ConstView<T> &in, const Dims &axes, const View<T> &out) {
+  ProfileScope scope("reduceMax", in, out);
   reduce<Max<T>, T>(ctx, in, axes, out, "reduceMax");
 }
 template <typename T>
 void reduceMin(KernelContext &ctx, const ConstView<T> &in, const Dims &axes, const View<T> &out) {
+  ProfileScope scope("reduceMin", in, out);
   reduce<Min<T>, T>(ctx, in, axes, out, "reduceMin");
 }
 
 template <typename T>
 void cumsum(KernelContext &ctx, const ConstView<T> &in, int axis, bool exclusive, bool reverse,
             const View<T> &out) {
+  ProfileScope scope("cumsum", in, out);
   requireContiguous("cumsum", in, out);
   require(in.shape == out.shape, "cumsum", "expects operand and result of one shape");
   AxisView view(in.shape, axis, "cumsum");

@@ -7,6 +7,7 @@
 #include "colrow/KernelsShape.h"
 
 #include "Strided.h"
+#include "colrow/Profile.h"
 
 #include <cmath>
 
@@ -43,18 +44,21 @@ struct SlicePlace {
 } // namespace
 
 template <typename T> void copy(KernelContext &, const ConstView<T> &in, const View<T> &out) {
+  ProfileScope scope("copy", in, out);
   require(in.shape == out.shape, "copy", "expects operand and result of one shape");
   copyStrided(out.shape, in.data, in.strides, out.data, out.strides);
 }
 
 template <typename T>
 void fill(KernelContext &, typename ConstViewOf<T>::Value value, const View<T> &out) {
+  ProfileScope scope("fill", out);
   copyStrided<T>(out.shape, &value, Dims::filled(out.rank(), 0), out.data, out.strides);
 }
 
 template <typename T>
 void transpose(KernelContext &, const ConstView<T> &in, const Dims &permutation,
                const View<T> &out) {
+  ProfileScope scope("transpose", in, out);
   require(permutation.rank() == in.rank(), "transpose", "expects a permutation of its dimensions");
   bool seen[Dims::maxRank] = {};
   for (int64_t i : permutation) {
@@ -69,6 +73,7 @@ void transpose(KernelContext &, const ConstView<T> &in, const Dims &permutation,
 
 template <typename T>
 void broadcastTo(KernelContext &, const ConstView<T> &in, const View<T> &out) {
+  ProfileScope scope("broadcastTo", in, out);
   copyStrided(out.shape, in.data, broadcastStrides("broadcastTo", in.shape, in.strides, out.shape),
               out.data, out.strides);
 }
@@ -76,6 +81,7 @@ void broadcastTo(KernelContext &, const ConstView<T> &in, const View<T> &out) {
 template <typename T>
 void slice(KernelContext &, const ConstView<T> &in, const Dims &starts, const Dims &limits,
            const Dims &steps, const View<T> &out) {
+  ProfileScope scope("slice", out, out);
   SlicePlace place("slice", in.shape, in.strides, out.shape, starts, limits, steps);
   copyStrided(out.shape, in.data + place.offset, place.strides, out.data, out.strides);
 }
@@ -83,6 +89,7 @@ void slice(KernelContext &, const ConstView<T> &in, const Dims &starts, const Di
 template <typename T>
 void pad(KernelContext &ctx, const ConstView<T> &in, const Dims &low, const Dims &high,
          const Dims &steps, typename ConstViewOf<T>::Value value, const View<T> &out) {
+  ProfileScope scope("pad", in, out);
   int rank = in.rank();
   require(low.rank() == rank && high.rank() == rank && steps.rank() == rank && out.rank() == rank,
           "pad", "expects two amounts and a step for each dimension");
@@ -104,6 +111,7 @@ void pad(KernelContext &ctx, const ConstView<T> &in, const Dims &low, const Dims
 template <typename T>
 void concat(KernelContext &, std::initializer_list<ConstView<T>> parts, int axis,
             const View<T> &out) {
+  ProfileScope scope("concat", out, out);
   require(axis >= 0 && axis < out.rank(), "concat", "expects an axis of its result");
   int64_t at = 0;
   for (const View<const T> &part : parts) {
@@ -123,6 +131,7 @@ void concat(KernelContext &, std::initializer_list<ConstView<T>> parts, int axis
 template <typename T>
 void iota(KernelContext &, int axis, const IndexMap &map, typename ConstViewOf<T>::Value start,
           typename ConstViewOf<T>::Value step, const View<T> &out) {
+  ProfileScope scope("iota", out);
   requireContiguous("iota", out);
   AxisView view(out.shape, axis, "iota");
   require(map.localSize() == view.size, "iota", "expects the slice to have the axis' size");
@@ -137,6 +146,7 @@ void iota(KernelContext &, int axis, const IndexMap &map, typename ConstViewOf<T
 
 template <typename From, typename To>
 void cast(KernelContext &, const View<From> &in, const View<To> &out) {
+  ProfileScope scope("cast", in, out);
   requireContiguous("cast", in, out);
   require(in.shape == out.shape, "cast", "expects operand and result of one shape");
   for (int64_t i = 0, count = in.numel(); i < count; ++i) {
@@ -150,6 +160,7 @@ void cast(KernelContext &, const View<From> &in, const View<To> &out) {
 template <typename T>
 void maskPadding(KernelContext &, const ConstView<T> &in, int axis, const IndexMap &map,
                  int64_t valid, typename ConstViewOf<T>::Value value, const View<T> &out) {
+  ProfileScope scope("maskPadding", in, out);
   requireContiguous("maskPadding", in, out);
   require(in.shape == out.shape, "maskPadding", "expects operand and result of one shape");
   AxisView view(in.shape, axis, "maskPadding");

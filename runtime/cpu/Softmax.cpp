@@ -4,10 +4,12 @@
 #include "ContextImpl.h"
 #include "Rows.h"
 #include "Strided.h"
+#include "colrow/Profile.h"
 
 namespace colrow {
 
 void softmax(KernelContext &ctx, const ConstTensor &x, int axis, const Tensor &y) {
+  ProfileScope scope("softmax", x, y);
   requireContiguous("softmax", x, y);
   AxisView view(x.shape, axis, "softmax");
   require(x.shape == y.shape, "softmax", "expects operand and result of one shape");
@@ -26,6 +28,7 @@ void softmax(KernelContext &ctx, const ConstTensor &x, int axis, const Tensor &y
 
 void softmaxGrad(KernelContext &, const ConstTensor &dy, const ConstTensor &y, int axis,
                  const Tensor &dx) {
+  ProfileScope scope("softmaxGrad", dy, y, dx);
   requireContiguous("softmaxGrad", dy, y, dx);
   AxisView view(y.shape, axis, "softmaxGrad");
   require(dy.shape == y.shape && dx.shape == y.shape, "softmaxGrad",

@@ -149,6 +149,9 @@ void addTrainOptions(CLI::App &command, TrainOptions &options) {
       ->capture_default_str();
   command.add_option("--ignore-token", options.ignoreToken,
                      "Labels equal to this token do not count in the loss");
+  command.add_option("--profile", options.profile,
+                     "Write time, FLOPs and bytes of rank 0 by kernel and collective to this JSON "
+                     "file, of all steps but the first, which prepares products and memory");
   addCommonOptions(command, options);
   command.callback([&options] {
     const Hyperparameters &hyper = options.hyperparameters;
@@ -156,6 +159,8 @@ void addTrainOptions(CLI::App &command, TrainOptions &options) {
       throw CLI::ValidationError("--min-lr is above --lr");
     if (options.warmup > options.steps)
       throw CLI::ValidationError("--warmup is longer than --steps");
+    if (!options.profile.empty() && options.steps < 2)
+      throw CLI::ValidationError("--profile leaves the first step out: --steps must be 2 or more");
   });
 }
 

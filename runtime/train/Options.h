@@ -58,6 +58,7 @@ struct TrainOptions : CommonOptions {
   std::string resumeFrom; ///< go on from this checkpoint
   int64_t logEvery = 10, evalEvery = 0, evalBatches = 20;
   std::optional<int64_t> ignoreToken;
+  std::string profile; ///< file for the time of steps by kernel; empty: not measured
 };
 
 struct ReplayOptions : CommonOptions {

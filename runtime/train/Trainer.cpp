@@ -8,6 +8,7 @@
 #include "Format.h"
 #include "Interrupt.h"
 #include "Progress.h"
+#include "StepProfile.h"
 #include "colrow/Error.h"
 #include "colrow/RankRunner.h"
 #include "colrow/Version.h"
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 namespace colrow {
@@ -233,14 +235,21 @@ void RankTrainer::train() {
   const TrainOptions &options = run.options;
   requireSameRun();
   begin();
+  std::optional<StepProfile> profile;
+  if (progress && !options.profile.empty())
+    profile.emplace(options.profile);
   for (int64_t step = run.stepsDone(); step < options.steps; ++step) {
     int64_t number = step + 1; // for people steps count from 1
     StepScalars scalars = stepScalars(options.hyperparameters, options.seed, step);
     scalars.learningRate = run.schedule.at(step);
+    if (profile)
+      profile->beginStep();
     double loss = trainStep(scalars);
     if (!std::isfinite(loss))
       failNotANumber("loss", loss, number);
     double norm = program->update(scalars);
+    if (profile)
+      profile->endStep();
     if (progress)
       progress->step(number, loss, norm, scalars.learningRate);
     if (!std::isfinite(norm))
@@ -263,6 +272,8 @@ void RankTrainer::train() {
                                     number, options.steps, lastCheckpointText()),
                         int(signal));
   }
+  if (profile)
+    profile->write();
   std::string final = run.file("final.safetensors");
   saveWeights(final, options.steps, info, rank, *program);
   if (progress)

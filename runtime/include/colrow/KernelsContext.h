@@ -1,8 +1,9 @@
 //===- KernelsContext.h - what kernels keep between calls -----------------===//
 //
-// Kernels have no globals. What they keep (prepared matrix products, scratch memory, the number of
-// threads) belongs to a KernelContext, of which every rank's program owns one. A context may be
-// used from any thread, but from one at a time.
+// Kernels have no globals (they report to the thread's Profile, and never read it). What they keep
+// (prepared matrix products, scratch memory, the number of threads) belongs to a KernelContext, of
+// which every rank's program owns one. A context may be used from any thread, but from one at a
+// time.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "colrow/Error.h"
+#include "colrow/Profile.h"
 #include "colrow/Program.h"
 
 #include <cstdint>
@@ -60,26 +61,39 @@ public:
   /// In place: every member gets the sum (or maximum) over all members. Transpose: itself.
   /// NaN wins a maximum.
   template <typename T> void allReduce(T *data, int64_t count, ReduceOp op = ReduceOp::sum) {
+    ProfileScope scope("allReduce");
+    scope.addBytes(2.0 * double(count) * sizeof(T));
     doAllReduce(data, count, elementType(data), op);
   }
   /// receive[m * count + i] = send[i] of member m. Transpose: reduceScatter.
   template <typename T> void allGather(const T *send, T *receive, int64_t count) {
+    ProfileScope scope("allGather");
+    scope.addBytes(double(1 + members) * double(count) * sizeof(T));
     doAllGather(send, receive, count, elementType(send));
   }
   /// receive[i] = sum over members of their send[index() * count + i]. Transpose: allGather.
   template <typename T> void reduceScatter(const T *send, T *receive, int64_t count) {
+    ProfileScope scope("reduceScatter");
+    scope.addBytes(double(1 + members) * double(count) * sizeof(T));
     doReduceScatter(send, receive, count, elementType(send));
   }
   /// receive[m * count + i] = send[index() * count + i] of member m. Transpose: itself.
   template <typename T> void allToAll(const T *send, T *receive, int64_t count) {
+    ProfileScope scope("allToAll");
+    scope.addBytes(double(2 * members) * double(count) * sizeof(T));
     doAllToAll(send, receive, count, elementType(send));
   }
   /// Every member gets the data of member `root`.
   template <typename T> void broadcast(T *data, int64_t count, int64_t root = 0) {
+    ProfileScope scope("broadcast");
+    scope.addBytes(double(count) * sizeof(T));
     doBroadcast(data, count, elementType(data), root);
   }
   /// Returns when all members have come.
-  void barrier() { doBarrier(); }
+  void barrier() {
+    ProfileScope scope("barrier");
+    doBarrier();
+  }
 
 protected:
   Communicator(int64_t members, int64_t place, std::string axes)

@@ -1,4 +1,5 @@
 #include "colrow/KernelsEinsum.h"
+#include "colrow/Profile.h"
 
 #include "KernelTest.h"
 
@@ -283,3 +284,16 @@ TEST(Einsum, MoreThanOneThread) {
 }
 
 } // namespace
+
+TEST(Einsum, TellsItsProfileWhatItMultiplies) {
+  Profile profile;
+  ProfileAttachment attachment(profile);
+  KernelContext ctx;
+  Owned<float> a({2, 3, 4}), b({2, 4, 5}), out({2, 3, 5});
+  einsum(ctx, "bmk,bkn->bmn", a.view(), b.view(), out.view());
+  ASSERT_EQ(profile.entries().size(), 1u);
+  auto &[name, entry] = *profile.entries().begin();
+  EXPECT_EQ(name, "einsum bmk,bkn->bmn [2, 3, 4] [2, 4, 5]");
+  EXPECT_EQ(entry.flops, 2 * 2 * 3 * 4 * 5);
+  EXPECT_EQ(entry.bytes, 4 * (2 * 3 * 4 + 2 * 4 * 5 + 2 * 3 * 5));
+}

@@ -152,3 +152,38 @@ TEST_F(TrainTest, ASecondRunBeginsItsMetricsAnew) {
   ASSERT_EQ(run({1}, arguments("run", {"--steps", "3"})).code, 0);
   EXPECT_EQ(metrics("run").size(), 3u);
 }
+
+TEST_F(TrainTest, ProfileIsOfTheStepsAfterTheFirst) {
+  writeText();
+  Result result =
+      run({2}, arguments("run", {"--steps", "5", "--profile", path("profile.json"), "--eval-data",
+                                 path("data.txt"), "--eval-every", "1"}));
+  ASSERT_EQ(result.code, 0) << result.err;
+  nlohmann::json profile = nlohmann::json::parse(readTextFile(path("profile.json")));
+  EXPECT_EQ(profile["steps"], 4);
+  double seconds = profile["seconds"], calls = 0;
+  std::map<std::string, nlohmann::json> byName;
+  for (const nlohmann::json &call : profile["calls"]) {
+    byName[call["name"]] = call;
+    calls += call["seconds"].get<double>();
+  }
+  EXPECT_GT(seconds, 0);
+  EXPECT_LE(calls, seconds);
+  // Evaluations reduce too, but are no part of a step.
+  ASSERT_TRUE(byName.count("allReduce"));
+  EXPECT_EQ(byName["allReduce"]["calls"].get<int>() % 4, 0);
+
+  Result without = run({2}, arguments("plain", {"--steps", "5", "--eval-data", path("data.txt"),
+                                                "--eval-every", "1"}));
+  EXPECT_EQ(losses("run"), losses("plain"));
+}
+
+TEST_F(TrainTest, ProfileThatCannotBeWritten) {
+  writeText();
+  Result result = run({1}, arguments("run", {"--steps", "2", "--profile", path("none/p.json")}));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_NE(result.err.find(path("none/p.json")), std::string::npos) << result.err;
+  result = run({1}, arguments("run", {"--steps", "1", "--profile", path("p.json")}));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("--steps must be 2 or more"), std::string::npos) << result.err;
+}
