@@ -3,6 +3,7 @@
 #include "StepProfile.h"
 
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 namespace colrow {
 
@@ -30,7 +31,12 @@ void StepProfile::write() {
                      {"seconds", entry.seconds},
                      {"flops", entry.flops},
                      {"bytes", entry.bytes}});
-  nlohmann::ordered_json json = {{"steps", steps}, {"seconds", seconds}, {"calls", calls}};
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  nlohmann::ordered_json json = {{"steps", steps},
+                                 {"seconds", seconds},
+                                 {"peak_resident_bytes", int64_t(usage.ru_maxrss) * 1024},
+                                 {"calls", calls}};
   file.write(json.dump(1) + "\n");
   file.commit();
 }

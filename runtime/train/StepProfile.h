@@ -12,12 +12,13 @@ namespace colrow {
 
 /// Profiles the steps of one rank (see colrow/Profile.h) and writes
 ///
-///   {"steps": 3, "seconds": 0.3, "calls": [
+///   {"steps": 3, "seconds": 0.3, "peak_resident_bytes": 50000000, "calls": [
 ///     {"name": "einsum ti,io->to [32, 64] [64, 192]", "calls": 6, "seconds": 0.01,
 ///      "flops": 4718592, "bytes": 491520}, ...]}
 ///
 /// `seconds` is the duration of all measured steps; what the calls leave of it are the loops of the
-/// generated program and the training loop. The first step is not measured: it prepares products
+/// generated program and the training loop. The peak is that of the process (of all ranks that are
+/// its threads) up to the last step, before anything is saved at the end. The first step is not measured: it prepares products
 /// and touches memory for the first time.
 class StepProfile {
 public:

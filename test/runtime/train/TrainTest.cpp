@@ -161,6 +161,7 @@ TEST_F(TrainTest, ProfileIsOfTheStepsAfterTheFirst) {
   ASSERT_EQ(result.code, 0) << result.err;
   nlohmann::json profile = nlohmann::json::parse(readTextFile(path("profile.json")));
   EXPECT_EQ(profile["steps"], 4);
+  EXPECT_GT(profile["peak_resident_bytes"], 1000000);
   double seconds = profile["seconds"], calls = 0;
   std::map<std::string, nlohmann::json> byName;
   for (const nlohmann::json &call : profile["calls"]) {
