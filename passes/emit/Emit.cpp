@@ -40,7 +40,9 @@ FailureOr<ProgramFiles> emitProgram(ModuleOp module) {
   FailureOr<ProgramPlan> plan = ProgramPlan::create(module);
   if (failed(plan))
     return failure();
-  FailureOr<StepSource> step = emitStep(module, *model, *plan);
+  WatchedValues watched(*plan);
+  model->info.values = watched.describe();
+  FailureOr<StepSource> step = emitStep(module, *model, *plan, watched);
   if (failed(step))
     return failure();
   return ProgramFiles{step->text, emitModel(*model), emitConstants(*plan),

@@ -28,11 +28,18 @@ static StringRef labelOf(func::FuncOp function) {
 }
 
 FunctionEmitter::FunctionEmitter(const FunctionPlan &plan, const ProgramPlan &program,
-                                 const ProgramNumbers &numbers, ProgramMembers &members)
+                                 const ProgramNumbers &numbers, const WatchedValues &watched,
+                                 ProgramMembers &members)
     : plan(plan), members(members), names(labelOf(plan.function)), program(program),
-      numbers(numbers) {
+      numbers(numbers), watched(watched) {
   if (plan.outlined)
-    form = findCallForm(plan, program, numbers);
+    form = findForm(plan);
+}
+
+CallForm FunctionEmitter::findForm(const FunctionPlan &function) const {
+  CallForm found = findCallForm(function, program, numbers);
+  found.numbered |= watched.valuesPerCall(function) > 0; // their numbers follow from the layer's
+  return found;
 }
 
 /// The operand that an operation overwrites with a result because of what it is, not because its
@@ -218,6 +225,7 @@ FailureOr<std::string> FunctionEmitter::run() {
     backward |= step.backward;
     if (failed(emitStep(step)))
       return failure();
+    emitWatch(step);
   }
   if (func::FuncOp(plan.function).getSymName() == "forward_backward")
     line("accumulates = 1;");
@@ -248,6 +256,19 @@ LogicalResult FunctionEmitter::emitStep(const Step &step) {
                             << " has no kernel; run colrow-decompose first";
 }
 
+/// watch(5 + 13 * layer, node_add_166, 786432);
+void FunctionEmitter::emitWatch(const Step &step) {
+  for (Value value : watched.valuesOf(step)) {
+    int64_t number = watched.numberOf(value);
+    int64_t perLayer = watched.valuesPerCall(plan) * form.step;
+    std::string text = std::to_string(number - perLayer * form.first);
+    if (perLayer != 0)
+      text += fmt::format(" + {} * layer", perLayer);
+    line(fmt::format("watch({}, {}, {});", text, pointer(value),
+                     cast<RankedTensorType>(value.getType()).getNumElements()));
+  }
+}
+
 void FunctionEmitter::emitCopy(const Step &step) {
   auto type = cast<RankedTensorType>(step.source.getType());
   const Buffer &buffer = plan.resultBuffer(step.result);
@@ -272,7 +293,7 @@ void FunctionEmitter::emitCall(func::CallOp call) {
   const FunctionPlan *target = program.lookup(callee.getSymName());
   auto [entry, isNew] = callForms.try_emplace(callee.getSymName());
   if (isNew)
-    entry->second = findCallForm(*target, program, numbers);
+    entry->second = findForm(*target);
   const CallForm &form = entry->second;
   std::vector<std::string> operands;
   if (form.numbered)

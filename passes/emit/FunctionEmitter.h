@@ -5,6 +5,7 @@
 #include "passes/emit/Calls.h"
 #include "passes/emit/Names.h"
 #include "passes/emit/Text.h"
+#include "passes/emit/WatchedValues.h"
 #include "passes/lower/Plan.h"
 
 #include <fmt/format.h>
@@ -46,7 +47,8 @@ private:
 class FunctionEmitter {
 public:
   FunctionEmitter(const FunctionPlan &plan, const ProgramPlan &program,
-                  const ProgramNumbers &numbers, ProgramMembers &members);
+                  const ProgramNumbers &numbers, const WatchedValues &watched,
+                  ProgramMembers &members);
 
   /// The whole member function. Emits an error at an operation without a kernel.
   mlir::FailureOr<std::string> run();
@@ -85,9 +87,12 @@ private:
   mlir::LogicalResult emitStep(const Step &step);
   void emitCopy(const Step &step);
   void emitCall(mlir::func::CallOp call);
+  void emitWatch(const Step &step);
+  CallForm findForm(const FunctionPlan &function) const;
 
   const ProgramPlan &program;
   const ProgramNumbers &numbers;
+  const WatchedValues &watched;
   CallForm form;                        ///< of this function, if it is outlined
   llvm::StringMap<CallForm> callForms;  ///< of the functions it calls
   std::string body;

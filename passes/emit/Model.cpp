@@ -139,6 +139,40 @@ double productFlops(func::FuncOp function) {
   return flops;
 }
 
+/// Where in a function a value is computed, in the functions it calls too.
+static std::pair<size_t, size_t> positionOf(Value value, const DenseMap<Operation *, size_t> &at) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return {0, 0};
+  std::pair<size_t, size_t> position{at.lookup(result.getOwner()), 0};
+  if (func::FuncOp callee = getCallee(result.getOwner())) {
+    Block &body = callee.getBody().front();
+    Operation *inner =
+        body.getTerminator()->getOperand(result.getResultNumber()).getDefiningOp();
+    if (inner)
+      position.second = std::distance(body.begin(), inner->getIterator());
+  }
+  return position;
+}
+
+/// Parameters by the operation that adds to their gradients last.
+static std::vector<size_t> findGradientOrder(func::FuncOp step, const ProgramNumbers &numbers) {
+  Block &body = step.getBody().front();
+  DenseMap<Operation *, size_t> at;
+  for (Operation &op : body)
+    at[&op] = at.size() + 1;
+  std::vector<std::pair<std::pair<size_t, size_t>, size_t>> order;
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (getResultRole(step, i) == "gradient")
+      order.push_back({positionOf(body.getTerminator()->getOperand(i), at),
+                       numbers.parameters.lookup(getResultName(step, i))});
+  llvm::sort(order);
+  std::vector<size_t> parameters;
+  for (const auto &[position, parameter] : order)
+    parameters.push_back(parameter);
+  return parameters;
+}
+
 FailureOr<ProgramModel> ProgramModel::create(ModuleOp module) {
   ProgramModel model;
   ProgramInfo &info = model.info;
@@ -183,8 +217,10 @@ FailureOr<ProgramModel> ProgramModel::create(ModuleOp module) {
                               validShape(attributes, type.getShape()), 0});
       model.outputTypes.push_back(type);
     }
-  if (auto step = module.lookupSymbol<func::FuncOp>("forward_backward"))
+  if (auto step = module.lookupSymbol<func::FuncOp>("forward_backward")) {
     info.stepFlops = productFlops(step) * (grid ? grid.numRanks() : 1);
+    info.gradientOrder = findGradientOrder(step, model.numbers);
+  }
   return model;
 }
 
@@ -231,6 +267,13 @@ std::string emitModel(const ProgramModel &model) {
     line(fmt::format("info.inputs.push_back({});", tensorText(input)));
   for (const InputInfo &output : info.outputs)
     line(fmt::format("info.outputs.push_back({});", tensorText(output)));
+  if (!info.values.empty())
+    text += "  // What the forward pass computes: tensor, node if called otherwise, whether masked with\n"
+            "  // infinities.\n";
+  for (const ValueInfo &value : info.values)
+    line(fmt::format("info.values.push_back({{{}, {}, {}}});", quoted(value.name),
+                     quoted(value.node), value.mayBeInfinite));
+  line(fmt::format("info.gradientOrder = {{{}}};", fmt::join(info.gradientOrder, ", ")));
   line(fmt::format("info.labels = LabelRule::{};",
                    info.labels == LabelRule::shiftLeft ? "shiftLeft" : "none"));
   line(fmt::format("info.ignoreLabel = {};", info.ignoreLabel));

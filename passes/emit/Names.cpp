@@ -43,8 +43,8 @@ static bool isReserved(StringRef name) {
       "n", "p", "g", "in", "m1", "m2", "parameters", "gradients", "firstMoments", "secondMoments",
       "inputs", "outputs", "wholeOutputs", "scratch", "activations", "constants", "parameterBegin",
       "inputBegin", "load", "info", "parameter", "gradient", "firstMoment", "secondMoment", "input",
-      "output", "zeroGradients", "forwardBackward", "update", "evaluate", "map", "slices",
-      "exchange", "vocabulary", "arena", "accumulates"};
+      "output", "zeroGradients", "watch", "observe", "forwardBackward", "update", "evaluate", "map",
+      "slices", "exchange", "vocabulary", "arena", "accumulates"};
   return words.contains(name);
 }
 

@@ -38,7 +38,7 @@ struct StepSource {
 };
 
 mlir::FailureOr<StepSource> emitStep(mlir::ModuleOp module, const ProgramModel &model,
-                                     const ProgramPlan &plan);
+                                     const ProgramPlan &plan, const WatchedValues &watched);
 std::string emitManifest(mlir::ModuleOp module, const ProgramModel &model,
                          const ProgramPlan &plan, const Segments &segments);
 

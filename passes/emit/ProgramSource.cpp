@@ -26,8 +26,9 @@ struct SegmentTable {
 
 class SourceWriter {
 public:
-  SourceWriter(ModuleOp module, const ProgramModel &model, const ProgramPlan &plan)
-      : model(model), plan(plan), members(getGrid(module)) {
+  SourceWriter(ModuleOp module, const ProgramModel &model, const ProgramPlan &plan,
+               const WatchedValues &watched)
+      : model(model), plan(plan), watched(watched), members(getGrid(module)) {
     GridAttr grid = getGrid(module);
     for (RankedTensorType type : model.parameterTypes)
       parameters.add(tensorBytes(getLocalType(type, grid)));
@@ -46,7 +47,7 @@ public:
         if (function->outlined != outlined)
           continue;
         FailureOr<std::string> text =
-            FunctionEmitter(*function, plan, model.numbers, members).run();
+            FunctionEmitter(*function, plan, model.numbers, watched, members).run();
         if (failed(text))
           return failure();
         (outlined ? layers : functions) += "\n" + *text;
@@ -215,6 +216,7 @@ private:
 
   const ProgramModel &model;
   const ProgramPlan &plan;
+  const WatchedValues &watched;
   ProgramMembers members;
   SegmentTable parameters, inputs;
   std::string layers;
@@ -225,8 +227,8 @@ private:
 } // namespace
 
 FailureOr<StepSource> emitStep(ModuleOp module, const ProgramModel &model,
-                               const ProgramPlan &plan) {
-  return SourceWriter(module, model, plan).run();
+                               const ProgramPlan &plan, const WatchedValues &watched) {
+  return SourceWriter(module, model, plan, watched).run();
 }
 
 } // namespace colrow

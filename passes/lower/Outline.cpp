@@ -145,6 +145,7 @@ private:
     for (size_t i = 0; i < repeat.period; ++i) {
       Operation *original = at(0, i);
       Operation *copy = builder.clone(*original, mapping);
+      copy->setLoc(locationOfAll(i));
       for (unsigned o = 0; o < original->getNumOperands(); ++o) {
         auto argument = argumentOf.find({i, o});
         if (argument != argumentOf.end())
@@ -201,6 +202,15 @@ private:
         return {};
       }
     }
+  }
+
+  /// The locations of an operation in all instances, in their order.
+  Location locationOfAll(size_t op) const {
+    SmallVector<Location> locations;
+    for (size_t instance = 0; instance < repeat.count; ++instance)
+      locations.push_back(at(instance, op)->getLoc());
+    MLIRContext *context = at(0, op)->getContext();
+    return FusedLoc::get(context, locations, StringAttr::get(context, instancesLocName));
   }
 
   /// The location of a value; of a function argument one with its name.

@@ -35,6 +35,10 @@ constexpr llvm::StringLiteral inPlaceAttrName = "colrow.in_place";
 /// first microbatch the sum need not read what was there.
 constexpr llvm::StringLiteral beginsAttrName = "colrow.begins";
 
+/// Of the location of an operation in an outlined function: those of the operations of all layers
+/// that it stands for, in the order of the calls.
+constexpr llvm::StringLiteral instancesLocName = "instances";
+
 /// Whether an operation belongs to the backward pass: its location says so.
 bool isBackward(mlir::Operation *op);
 

@@ -7,6 +7,7 @@
 #include "Weights.h"
 #include "Format.h"
 #include "Interrupt.h"
+#include "NotFinite.h"
 #include "Progress.h"
 #include "StepProfile.h"
 #include "colrow/Error.h"
@@ -193,7 +194,8 @@ private:
   void save(int64_t step);
   void requireConsistency(int64_t step);
   int64_t interruption();
-  [[noreturn]] void failNotANumber(const char *what, double value, int64_t step) const;
+  [[noreturn]] void failLoss(double loss, StepScalars scalars);
+  [[noreturn]] void failGradients(double norm, int64_t step);
   std::string lastCheckpointText() const;
 
   const Run &run;
@@ -246,14 +248,14 @@ void RankTrainer::train() {
       profile->beginStep();
     double loss = trainStep(scalars);
     if (!std::isfinite(loss))
-      failNotANumber("loss", loss, number);
+      failLoss(loss, scalars);
     double norm = program->update(scalars);
     if (profile)
       profile->endStep();
     if (progress)
       progress->step(number, loss, norm, scalars.learningRate);
     if (!std::isfinite(norm))
-      failNotANumber("gradient norm", norm, number);
+      failGradients(norm, number);
     bool last = number == options.steps;
     if (run.evalData && (last || (options.evalEvery > 0 && number % options.evalEvery == 0))) {
       double evalLoss = evaluate();
@@ -364,14 +366,31 @@ int64_t RankTrainer::interruption() {
   return signal;
 }
 
-void RankTrainer::failNotANumber(const char *what, double value, int64_t step) const {
-  // Nothing was updated before step 1: what is wrong then came with the weights.
-  throw Error(fmt::format("the {} is {} at step {}; {} ({})", what,
-                          std::isnan(value) ? "nan" : "infinite", step,
-                          step == 1 && run.weights
-                              ? "look for such numbers in '" + run.options.weights + "'"
-                              : "try a smaller --lr or a longer --warmup",
+/// Parameters are still those that the step began with: it can be repeated.
+void RankTrainer::failLoss(double loss, StepScalars scalars) {
+  int64_t step = scalars.step + 1;
+  std::optional<std::string> first =
+      describeFirstNotFinite(info, rank, *program, [&] { trainStep(scalars); });
+  std::string advice = "try a smaller --lr or a longer --warmup";
+  if (!first)
+    advice = "such a difference points to faulty memory";
+  else if (step == 1 && run.weights) // nothing was updated before
+    advice = "look for the cause in '" + run.options.weights + "'";
+  throw Error(fmt::format("the loss is {} at step {}: {}; {} ({})",
+                          std::isnan(loss) ? "nan" : "infinite", step,
+                          first.value_or("repeated, the step is finite"), advice,
                           lastCheckpointText()));
+}
+
+/// Gradients are still those of the step; parameters are not.
+void RankTrainer::failGradients(double norm, int64_t step) {
+  throw Error(fmt::format(
+      "the gradient norm is {} at step {}, where the loss was finite: {}; try a smaller --lr or a "
+      "longer --warmup ({})",
+      std::isnan(norm) ? "nan" : "infinite", step,
+      describeGradientNotFinite(info, rank, *program)
+          .value_or("all gradients are finite, but the sum of their squares is not"),
+      lastCheckpointText()));
 }
 
 /// Where a run can go on that ends without having finished its step.

@@ -46,6 +46,13 @@ struct InputInfo {
   int64_t limit = 0;           ///< values must be in [0, limit) (token ids); 0: not checked
 };
 
+/// A tensor that the forward pass computes, under the user's names.
+struct ValueInfo {
+  std::string name;           ///< of the tensor in the graph
+  std::string node;           ///< that computes it; empty where it is called as the tensor
+  bool mayBeInfinite = false; ///< a mask puts infinities into it
+};
+
 /// How labels follow from a batch's `labels` before they enter the program.
 enum class LabelRule {
   none,       ///< they enter as they are
@@ -58,6 +65,9 @@ struct ProgramInfo {
   std::vector<ParameterInfo> parameters; ///< each tied group once
   std::vector<InputInfo> inputs;
   std::vector<InputInfo> outputs;        ///< of evaluate, beside the loss: e.g. logits
+  std::vector<ValueInfo> values;         ///< see Program::observe
+  /// Numbers of the parameters, in the order in which the backward pass completes their gradients.
+  std::vector<size_t> gradientOrder;
   LabelRule labels = LabelRule::none;
   int64_t ignoreLabel = -100;
   int64_t batch = 1, sequence = 1;       ///< of one microbatch
@@ -73,6 +83,14 @@ struct StepScalars {
   bool dropout = true;      ///< dropout sites are active
   double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0.01;
   double clipNorm = 1.0;    ///< 0: no clipping
+};
+
+/// Looks at the tensors of a forward pass while they are there.
+class ValueObserver {
+public:
+  virtual ~ValueObserver() = default;
+  /// Value `value` of ProgramInfo::values was computed: `count` floats, this rank's part.
+  virtual void see(size_t value, const float *data, int64_t count) = 0;
 };
 
 /// One rank's compiled model with its memory. Pointers stay valid for the object's life.
@@ -102,6 +120,20 @@ public:
   virtual double update(const StepScalars &scalars) = 0;
   /// Forward only, dropout off: returns the share of the loss as forwardBackward does.
   virtual double evaluate(const StepScalars &scalars) = 0;
+
+  /// From now on forwardBackward shows what its forward pass computes, in order, each value once:
+  /// the same values on every rank. Null, as at first: to nobody.
+  void observe(ValueObserver *by) { observer = by; }
+
+protected:
+  /// Emitted code calls it behind each value.
+  void watch(size_t value, const float *data, int64_t count) {
+    if (observer)
+      observer->see(value, data, count);
+  }
+
+private:
+  ValueObserver *observer = nullptr;
 };
 
 /// Defined by the generated source. The program keeps `rank` and calls its collectives.

@@ -53,6 +53,8 @@ public:
 
   double forwardBackward(const StepScalars &scalars) override {
     double loss = forward(scalars);
+    show(0, embedded);
+    show(1, logits);
     backward(scalars);
     return loss;
   }
@@ -96,6 +98,11 @@ public:
   }
 
 private:
+  void show(size_t value, const std::vector<double> &numbers) {
+    std::vector<float> floats(numbers.begin(), numbers.end());
+    watch(value, floats.data(), int64_t(floats.size()));
+  }
+
   double keepFactor(const StepScalars &scalars, int64_t t, int64_t h) const {
     if (!scalars.dropout || shape.dropout == 0)
       return 1;
@@ -233,6 +240,8 @@ ProgramInfo makeInfo(const Shape &shape) {
                  {"labels", DType::i64, tokens, shape.vocabulary}};
   info.outputs = {
       {"logits", DType::f32, {shape.batch, shape.sequence, shape.vocabulary}, 0}};
+  info.values = {{"embedded", "", false}, {"logits", "/head/MatMul", false}};
+  info.gradientOrder = {bias, head, scale, embed};
   return info;
 }
 

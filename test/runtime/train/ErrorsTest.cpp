@@ -76,12 +76,12 @@ TEST_F(ErrorsTest, OutputFolder) {
 TEST_F(ErrorsTest, LossThatIsNoNumber) {
   std::vector<std::string> options = {"--init", "--data", writeText(), "--clip", "0", "--lr",
                                       "1e300"};
-  EXPECT_EQ(fail(options), "the loss is nan at step 2; try a smaller --lr or a longer --warmup "
-                           "(no checkpoint was written before)");
+  std::string message = "the loss is nan at step 2: the parameter 'model.embed.weight' holds "
+                        "infinity; try a smaller --lr or a longer --warmup ";
+  EXPECT_EQ(fail(options), message + "(no checkpoint was written before)");
   EXPECT_EQ(losses("run").size(), 1u);
   options.insert(options.end(), {"--save-every", "1"});
-  EXPECT_EQ(fail(options), "the loss is nan at step 2; try a smaller --lr or a longer --warmup "
-                           "(the last checkpoint is '" +
+  EXPECT_EQ(fail(options), message + "(the last checkpoint is '" +
                                path("run/checkpoint-000001.safetensors") + "')");
   EXPECT_TRUE(std::filesystem::exists(path("run/checkpoint-000001.safetensors")));
   EXPECT_FALSE(std::filesystem::exists(path("run/final.safetensors")));
@@ -91,8 +91,9 @@ TEST_F(ErrorsTest, LossThatIsNoNumber) {
 TEST_F(ErrorsTest, GradientThatIsNoNumber) {
   EXPECT_EQ(fail({"--init", "--data", writeText(), "--clip", "0", "--lr", "1e38", "--save-every",
                   "1"}),
-            "the gradient norm is nan at step 2; try a smaller --lr or a longer --warmup (the "
-            "last checkpoint is '" +
+            "the gradient norm is nan at step 2, where the loss was finite: the first gradient "
+            "that is not finite is that of 'model.head.weight', which holds nan; try a smaller "
+            "--lr or a longer --warmup (the last checkpoint is '" +
                 path("run/checkpoint-000001.safetensors") + "')");
   EXPECT_FALSE(std::filesystem::exists(path("run/checkpoint-000002.safetensors")));
   EXPECT_TRUE(metrics("run")[1]["grad_norm"].is_null());
