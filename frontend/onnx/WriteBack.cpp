@@ -85,13 +85,15 @@ public:
     decidePlaces();
     rewriteNodes();
     writeInitializers(data);
-    if (external)
-      external->commit();
     OutputFile file(path);
     std::string text;
     if (!out.SerializeToString(&text))
       throw Error(fmt::format("model '{}' is too large for a protobuf file", path));
     file.write(text);
+    // Neither name is taken before the bytes of both are on the disk.
+    file.sync();
+    if (external)
+      external->commit();
     file.commit();
   }
 

@@ -2,11 +2,11 @@
 
 #include "passes/emit/Folder.h"
 #include "colrow/Error.h"
+#include "colrow/File.h"
 
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 
 namespace fs = std::filesystem;
 
@@ -81,28 +81,21 @@ if(has_mpi)
 endif()
 )CMake";
 
-void writeFile(const fs::path &path, const std::string &text) {
-  std::error_code ignored;
-  fs::create_directories(path.parent_path(), ignored);
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush())
-    throw Error(fmt::format("cannot write '{}'", path.string()));
+void makeFolder(const fs::path &folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Error(fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
 }
 
 /// Files of a folder with these endings, without its subfolders.
 void copySources(const fs::path &from, const fs::path &to) {
+  makeFolder(to);
   std::error_code error;
-  fs::create_directories(to, error);
   for (const fs::directory_entry &entry : fs::directory_iterator(from, error)) {
     std::string ending = entry.path().extension().string();
-    if (ending != ".h" && ending != ".cpp")
-      continue;
-    fs::copy_file(entry.path(), to / entry.path().filename(),
-                  fs::copy_options::overwrite_existing, error);
-    if (error)
-      throw Error(fmt::format("cannot write '{}': {}", (to / entry.path().filename()).string(),
-                              error.message()));
+    if (ending == ".h" || ending == ".cpp")
+      copyFile(entry.path().string(), (to / entry.path().filename()).string());
   }
   if (error)
     throw Error(fmt::format("cannot read the runtime's sources in '{}': {}", from.string(),
@@ -122,17 +115,17 @@ void copyLibrary(const Library &library, const fs::path &to) {
   if (from.empty())
     throw Error(fmt::format("the headers '{}' are not installed (Debian: {})", library.headers,
                             library.package));
-  std::error_code error;
-  auto replace = fs::copy_options::recursive | fs::copy_options::overwrite_existing;
-  fs::create_directories(to, error);
-  fs::copy(from, to / library.headers, replace, error);
-  if (error)
-    throw Error(fmt::format("cannot write '{}': {}", (to / library.headers).string(),
-                            error.message()));
+  makeFolder(to / library.headers);
+  for (const fs::directory_entry &entry : fs::recursive_directory_iterator(from)) {
+    fs::path copy = to / library.headers / fs::relative(entry.path(), from);
+    if (entry.is_directory())
+      makeFolder(copy);
+    else
+      copyFile(entry.path().string(), copy.string());
+  }
   fs::path licence = fs::path("/usr/share/doc") / library.package / "copyright";
   if (fs::exists(licence))
-    fs::copy_file(licence, to / library.headers / "copyright",
-                  fs::copy_options::overwrite_existing, error);
+    copyFile(licence.string(), (to / library.headers / "copyright").string());
 }
 
 std::string quotedForShell(const std::string &text) {
@@ -162,18 +155,19 @@ void runCommand(const std::string &command, const std::string &what) {
 
 void writeTrainerFolder(const ProgramFiles &files, const std::string &folder) {
   fs::path to(folder), source(COLROW_SOURCE_DIR);
-  std::error_code error;
-  fs::create_directories(to, error);
-  if (error)
-    throw Error(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
-  writeFile(to / "CMakeLists.txt", cmakeLists);
-  writeFile(to / "manifest.json", files.manifest);
-  writeFile(to / "src/step.cpp", files.step);
-  writeFile(to / "src/model.cpp", files.model);
+  makeFolder(to / "src");
+  auto write = [&](const char *name, const std::string &text) {
+    writeTextFile((to / name).string(), text);
+  };
+  write("CMakeLists.txt", cmakeLists);
+  write("manifest.json", files.manifest);
+  write("src/step.cpp", files.step);
+  write("src/model.cpp", files.model);
+  std::error_code ignored;
   if (files.constants.empty())
-    fs::remove(to / "src/constants.cpp", error);
+    fs::remove(to / "src/constants.cpp", ignored);
   else
-    writeFile(to / "src/constants.cpp", files.constants);
+    write("src/constants.cpp", files.constants);
   copySources(source / "runtime/include/colrow", to / "include/colrow");
   for (const char *part : {"core", "comm", "mpi", "cpu", "train"})
     copySources(source / "runtime" / part, to / "runtime" / part);

@@ -29,6 +29,18 @@ std::string reason(int code) {
   return text;
 }
 
+/// Whether a rename would put a file in the place of something else.
+bool isOtherThanFile(const std::string &path) {
+  struct stat status;
+  return ::lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) &&
+         !S_ISDIR(status.st_mode);
+}
+
+/// fsync, where what is open can be synced: pipes and devices cannot.
+bool syncDescriptor(int descriptor) {
+  return ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
+}
+
 std::string folderOf(const std::string &path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
@@ -38,7 +50,9 @@ std::string folderOf(const std::string &path) {
 
 OutputFile::OutputFile(std::string path, Mode mode) : filePath(std::move(path)) {
   int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
-  if (mode == replace) {
+  if (mode == replace && isOtherThanFile(filePath)) {
+    flags |= O_TRUNC;
+  } else if (mode == replace) {
     // Beside the target, so that the rename stays within one file system; with the process id, so
     // that two runs do not write into one temporary file.
     temporary = filePath + temporaryInfix + std::to_string(getpid());
@@ -46,7 +60,7 @@ OutputFile::OutputFile(std::string path, Mode mode) : filePath(std::move(path)) 
   } else {
     flags |= O_APPEND;
   }
-  descriptor = ::open((mode == replace ? temporary : filePath).c_str(), flags, 0666);
+  descriptor = ::open((temporary.empty() ? filePath : temporary).c_str(), flags, 0666);
   if (descriptor < 0) {
     int code = errno;
     temporary.clear(); // nothing to remove
@@ -97,11 +111,17 @@ void OutputFile::flush() {
   buffer.clear();
 }
 
-void OutputFile::commit() {
+void OutputFile::sync() {
   flush();
-  // Pipes and devices cannot be synced (EINVAL); that is no failure of theirs.
-  if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
+  if (!syncDescriptor(descriptor))
     fail("write", errno);
+}
+
+void OutputFile::commit(bool durable) {
+  if (durable)
+    sync();
+  else
+    flush();
   int status = ::close(descriptor);
   descriptor = -1;
   if (status != 0)
@@ -111,13 +131,24 @@ void OutputFile::commit() {
   if (::rename(temporary.c_str(), filePath.c_str()) != 0)
     fail("write", errno);
   temporary.clear();
-  // The rename itself must reach the disk; where a folder cannot be opened or synced, the file
-  // system offers no more.
+  if (!durable)
+    return;
+  // The rename itself must reach the disk; where a folder cannot be opened, the file system offers
+  // no more.
   int folder = ::open(folderOf(filePath).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    ::fsync(folder);
-    ::close(folder);
-  }
+  if (folder < 0)
+    return;
+  int code = syncDescriptor(folder) ? 0 : errno;
+  ::close(folder);
+  if (code != 0)
+    fail("write", code);
+}
+
+void copyFile(const std::string &from, const std::string &to) {
+  MappedFile source(from);
+  OutputFile file(to);
+  file.write(source.data(), source.size());
+  file.commit(/*durable=*/false);
 }
 
 void writeTextFile(const std::string &path, std::string_view text) {

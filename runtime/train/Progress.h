@@ -30,6 +30,8 @@ public:
   void evaluation(int64_t step, double loss);
   /// A line of its own.
   void message(const std::string &text);
+  /// The metrics so far are on the disk afterwards.
+  void sync() { metrics.sync(); }
 
 private:
   using Clock = std::chrono::steady_clock;

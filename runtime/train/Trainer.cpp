@@ -277,6 +277,8 @@ void RankTrainer::train() {
   if (profile)
     profile->write();
   std::string final = run.file("final.safetensors");
+  if (progress)
+    progress->sync();
   saveWeights(final, options.steps, info, rank, *program);
   if (progress)
     progress->message("saved " + final);
@@ -337,6 +339,8 @@ double RankTrainer::evaluate() {
 void RankTrainer::save(int64_t step) {
   std::string path = run.file(checkpointName(step));
   RunPosition position = {step, run.options.steps, step * run.rowsPerStep()};
+  if (progress)
+    progress->sync(); // a run that goes on from the checkpoint finds the metrics before it
   saveCheckpoint(path, position, run.settings, info, rank, *program);
   lastCheckpoint = path;
   if (rank.index() != 0)

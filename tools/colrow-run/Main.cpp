@@ -8,6 +8,7 @@
 #include "tools/colrow-run/RandomInputs.h"
 
 #include "colrow/Error.h"
+#include "colrow/File.h"
 #include "colrow/Safetensors.h"
 
 #include "mlir/Parser/Parser.h"
@@ -16,7 +17,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -147,10 +147,7 @@ void writeJson(const std::string &path, const Options &options, GridAttr grid,
                                {"role", output.role},
                                {"shape", output.value.shape()},
                                {"norm", norm(output.value.toFloats())}});
-  std::ofstream file(path);
-  file << json.dump(2) << "\n";
-  if (!file.flush())
-    throw Error("cannot write '" + path + "'");
+  writeTextFile(path, json.dump(2) + "\n");
 }
 
 OwningOpRef<ModuleOp> parse(const std::string &path, MLIRContext &context,

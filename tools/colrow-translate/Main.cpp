@@ -1,5 +1,6 @@
 //===- colrow-translate: ONNX files to IR, IR to C++ ----------------------===//
 
+#include "colrow/File.h"
 #include "dialect/Colrow.h"
 #include "frontend/onnx/Import.h"
 #include "mlir/IR/MLIRContext.h"
@@ -12,6 +13,9 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
 
 using namespace colrow;
 
@@ -150,16 +154,14 @@ int main(int argc, char **argv) {
     stream << onnxOpTable();
   else if (failed(options.model.empty() ? emitCpp(options, stream) : importModel(options, stream)))
     return 1;
-  std::error_code code;
-  llvm::raw_fd_ostream out(options.output, code);
-  if (!code) {
-    out << text;
-    out.close();
-    code = out.error();
-    out.clear_error();
-  }
-  if (code) {
-    llvm::errs() << "error: cannot write '" << options.output << "': " << code.message() << "\n";
+  try {
+    if (options.output != "-")
+      writeTextFile(options.output, text);
+    else if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() ||
+             std::fflush(stdout) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot write the standard output");
+  } catch (const std::exception &error) {
+    llvm::errs() << "error: " << error.what() << "\n";
     return 1;
   }
   return 0;

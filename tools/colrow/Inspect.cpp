@@ -181,8 +181,10 @@ void inspect(InspectOptions &options) {
   Model model(options.model);
   OwningOpRef<ModuleOp> forward = model.compile(options.ranks, buildForwardPipeline);
   if (options.ir) {
-    (*forward)->print(llvm::outs(), OpPrintingFlags().elideLargeElementsAttrs(16));
-    llvm::outs().flush();
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    (*forward)->print(stream, OpPrintingFlags().elideLargeElementsAttrs(16));
+    fmt::print("{}", text);
     if (options.json.empty())
       return;
   }

@@ -9,8 +9,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string>
+#include <system_error>
 #include <vector>
 
 using namespace colrow;
@@ -71,18 +73,23 @@ int main(int argc, char **argv) {
     return 2;
   }
   try {
+    bool passes = true;
     if (inspectCommand->parsed())
-      return inspect(inspectOptions), 0;
-    if (planCommand->parsed())
-      return plan(planOptions), 0;
-    if (compileCommand->parsed())
-      return compile(compileOptions), 0;
-    if (trainCommand->parsed())
+      inspect(inspectOptions);
+    else if (planCommand->parsed())
+      plan(planOptions);
+    else if (compileCommand->parsed())
+      compile(compileOptions);
+    else if (trainCommand->parsed())
       train(training);
-    if (verifyCommand->parsed())
-      return verify(verifyOptions) ? 0 : 1;
-    if (exportCommand->parsed())
-      return exportModel(exportOptions), 0;
+    else if (verifyCommand->parsed())
+      passes = verify(verifyOptions);
+    else if (exportCommand->parsed())
+      exportModel(exportOptions);
+    // What was printed may still be on its way to a full disk.
+    if (std::fflush(stdout) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot write the standard output");
+    return passes ? 0 : 1;
   } catch (const std::exception &error) {
     // What is wrong on a machine is told once there.
     if (launch.localRank == 0)
@@ -91,5 +98,4 @@ int main(int argc, char **argv) {
       letOthersReport();
     return 1;
   }
-  return 2;
 }

@@ -2,11 +2,11 @@
 
 #include "tools/colrow/Report.h"
 #include "colrow/Error.h"
+#include "colrow/File.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
 
 using Json = nlohmann::ordered_json;
 
@@ -124,10 +124,7 @@ void printMemory(const Json &manifest) {
 }
 
 void writeReport(const Json &json, const std::string &path) {
-  std::ofstream out(path);
-  out << json.dump(2) << "\n";
-  if (!out.flush())
-    throw Error("cannot write '" + path + "'");
+  writeTextFile(path, json.dump(2) + "\n");
 }
 
 } // namespace colrow

@@ -2,6 +2,7 @@
 
 #include "tools/colrow/Verify.h"
 #include "colrow/Error.h"
+#include "colrow/File.h"
 #include "dialect/Colrow.h"
 #include "tools/Checks.h"
 #include "tools/colrow/Compare.h"
@@ -13,7 +14,6 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -223,12 +223,8 @@ bool verify(VerifyOptions &options) {
                      allowNoise(compareRuns(run, interpreted, limit32, noise.gradients), noise)}});
     }
   }
-  if (!options.json.empty()) {
-    std::ofstream out(options.json);
-    out << report.json.dump(2) << "\n";
-    if (!out.flush())
-      throw Error("cannot write '" + options.json + "'");
-  }
+  if (!options.json.empty())
+    writeTextFile(options.json, report.json.dump(2) + "\n");
   fmt::print("\n{}{}\n", report.passes ? "verified" : "NOT verified: see FAILS above",
              report.missing
                  ? fmt::format(" ({} rows not compared: the reference lacks them)", report.missing)

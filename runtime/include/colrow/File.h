@@ -17,7 +17,8 @@ namespace colrow {
 /// A file being written.
 ///
 /// `replace` writes to a temporary file beside `path`; commit() makes it durable and renames it
-/// over `path`. Without a commit, also when an exception unwinds, nothing of it stays.
+/// over `path`. Without a commit, also when an exception unwinds, nothing of it stays. What is no
+/// file (a device, a pipe, a symbolic link) is not replaced but written to.
 /// `append` opens `path` itself for appending; each write is passed on at once.
 /// All members throw Error naming `path`.
 class OutputFile {
@@ -32,8 +33,11 @@ public:
   void write(const void *data, size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// Ends the file: flushed, synced to disk and, under `replace`, renamed to its name.
-  void commit();
+  /// All that was written is on the disk afterwards.
+  void sync();
+  /// Ends the file: flushed, synced to disk unless not `durable`, and under `replace` renamed to its
+  /// name.
+  void commit(bool durable = true);
 
   const std::string &path() const { return filePath; }
 
@@ -41,13 +45,15 @@ private:
   void flush();
   [[noreturn]] void fail(const char *what, int code);
 
-  std::string filePath, temporary; ///< temporary is empty under append
+  std::string filePath, temporary; ///< temporary is empty where nothing is replaced
   std::string buffer;
   int descriptor = -1;
 };
 
 /// Writes a whole text file (see OutputFile::replace).
 void writeTextFile(const std::string &path, std::string_view text);
+/// Copies a file's content, over a file that may be there. Not durable.
+void copyFile(const std::string &from, const std::string &to);
 /// Reads a whole file into memory.
 std::string readTextFile(const std::string &path);
 /// Makes a folder and those above it; a folder that exists is fine. Throws Error naming it when
