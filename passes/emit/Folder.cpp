@@ -155,6 +155,7 @@ void runCommand(const std::string &command, const std::string &what) {
 
 void writeTrainerFolder(const ProgramFiles &files, const std::string &folder) {
   fs::path to(folder), source(COLROW_SOURCE_DIR);
+  makeFolder(to);
   makeFolder(to / "src");
   auto write = [&](const char *name, const std::string &text) {
     writeTextFile((to / name).string(), text);

@@ -1,9 +1,11 @@
 #include "colrow/Error.h"
 #include "colrow/File.h"
 
+#include <fcntl.h>
 #include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace colrow;
@@ -95,6 +97,35 @@ TEST_F(FileTest, FullDiskIsOneError) {
   fs::create_symlink("/dev/full", path("log"));
   EXPECT_EQ(errorOf([&] { OutputFile(path("log"), OutputFile::append).write("x"); }),
             "cannot write '" + path("log") + "': no space left on device");
+}
+
+TEST_F(FileTest, WhatIsNoFileIsWrittenToAndStays) {
+  writeTextFile(path("target"), "old content");
+  fs::create_symlink(path("target"), path("link"));
+  writeTextFile(path("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(readTextFile(path("target")), "new");
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  int reader = open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  writeTextFile(path("pipe"), "text");
+  char text[5] = {};
+  EXPECT_EQ(read(reader, text, sizeof(text)), 4);
+  close(reader);
+  EXPECT_STREQ(text, "text");
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  EXPECT_EQ(filesIn(), 3u);
+}
+
+TEST_F(FileTest, CopiesAreWhole) {
+  for (const std::string &text : {std::string(), std::string(3000000, 'x')}) {
+    writeTextFile(path("a"), text);
+    copyFile(path("a"), path("b"));
+    EXPECT_EQ(readTextFile(path("b")), text);
+  }
+  EXPECT_EQ(errorOf([&] { copyFile(path("none"), path("c")); }),
+            "cannot read '" + path("none") + "': no such file or directory");
+  EXPECT_EQ(errorOf([&] { copyFile(path("a"), path("none/c")); }),
+            "cannot write '" + path("none/c") + "': no such file or directory");
 }
 
 TEST_F(FileTest, FolderWithoutPermission) {
