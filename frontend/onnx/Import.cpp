@@ -2,6 +2,7 @@
 
 #include "frontend/onnx/Import.h"
 #include "colrow/Error.h"
+#include "frontend/onnx/GraphChecksum.h"
 #include "frontend/onnx/OpTable.h"
 #include "mlir/IR/Verifier.h"
 
@@ -180,6 +181,7 @@ void Importer::addInputs() {
   }
   Type i64 = IntegerType::get(&context, 64);
   (*module)->setAttr("colrow.model", string(model.path().string()));
+  (*module)->setAttr("colrow.graph", string(graphChecksum(model, table)));
   if (batch)
     (*module)->setAttr("colrow.batch", IntegerAttr::get(i64, *batch));
   if (sequence)

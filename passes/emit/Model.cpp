@@ -182,6 +182,8 @@ FailureOr<ProgramModel> ProgramModel::create(ModuleOp module) {
       info.grid.push_back({name.str(), size});
   if (auto name = module->getAttrOfType<StringAttr>("colrow.model"))
     info.model = name.str();
+  if (auto graph = module->getAttrOfType<StringAttr>("colrow.graph"))
+    info.graph = graph.str();
   if (auto batch = module->getAttrOfType<IntegerAttr>("colrow.batch"))
     info.batch = batch.getInt();
   if (auto sequence = module->getAttrOfType<IntegerAttr>("colrow.sequence"))
@@ -243,6 +245,7 @@ std::string emitModel(const ProgramModel &model) {
                                  info.model);
   auto line = [&](const std::string &statement) { text += wrapped(2, statement); };
   line(fmt::format("info.model = {};", quoted(info.model)));
+  line(fmt::format("info.graph = {};", quoted(info.graph)));
   std::vector<std::string> axes;
   for (const GridAxis &axis : info.grid)
     axes.push_back(fmt::format("{{{}, {}}}", quoted(axis.name), axis.size));

@@ -26,8 +26,8 @@ constexpr Part parts[] = {{"", &Program::parameter},
                           {"exp_avg_sq.", &Program::secondMoment}};
 
 // Metadata of a checkpoint beside "format", which says that tensors are as torch has them.
-constexpr const char *modelKey = "model", *stepKey = "step", *stepsKey = "steps",
-                     *samplesKey = "samples", *settingsKey = "settings";
+constexpr const char *modelKey = "model", *graphKey = "graph", *stepKey = "step",
+                     *stepsKey = "steps", *samplesKey = "samples", *settingsKey = "settings";
 
 constexpr std::string_view namePrefix = "checkpoint-", nameSuffix = ".safetensors";
 
@@ -93,6 +93,12 @@ void CheckpointFile::requireSame(const ProgramInfo &info, const RunSettings &set
     if (!known.count(entry.name))
       otherModel(fmt::format("'{}' has no parameter '{}'", info.model, entry.name));
 
+  auto graph = file.metadata().find(graphKey);
+  if (graph == file.metadata().end() || graph->second != info.graph)
+    otherModel(fmt::format("its graph has other operations than '{}', though all parameters are "
+                           "called alike; weights without the run go into it by --weights",
+                           info.model));
+
   nlohmann::json saved = nlohmann::json::parse(file.metadata().at(settingsKey));
   std::string differences;
   for (const auto &[name, value] : settings) {
@@ -126,6 +132,7 @@ void saveCheckpoint(const std::string &path, const RunPosition &position,
     writer = std::make_unique<SafetensorsWriter>(path);
     writer->metadata("format", "pt");
     writer->metadata(modelKey, info.model);
+    writer->metadata(graphKey, info.graph);
     writer->metadata(stepKey, std::to_string(position.step));
     writer->metadata(stepsKey, std::to_string(position.steps));
     writer->metadata(samplesKey, std::to_string(position.samples));

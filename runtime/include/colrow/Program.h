@@ -61,6 +61,7 @@ enum class LabelRule {
 
 struct ProgramInfo {
   std::string model;                     ///< file the program was compiled from
+  std::string graph;                     ///< checksum of its operations, whatever grid and batch
   std::vector<GridAxis> grid;
   std::vector<ParameterInfo> parameters; ///< each tied group once
   std::vector<InputInfo> inputs;

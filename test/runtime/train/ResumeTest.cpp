@@ -1,5 +1,7 @@
 #include "TrainFixture.h"
+#include "runtime/train/Checkpoint.h"
 
+#include <cstring>
 #include <functional>
 
 using namespace colrow;
@@ -183,6 +185,48 @@ TEST_F(ResumeTest, DamagedCheckpoints) {
       << result.err;
 }
 
+/// Cut anywhere, and with any bit of the header and the checksum changed.
+TEST_F(ResumeTest, CheckpointsDamagedAnywhere) {
+  train("run", {"--steps", "3"});
+  std::string file = checkpoint("run", 3), intact = readTextFile(file);
+  uint64_t header;
+  std::memcpy(&header, intact.data(), sizeof(header));
+  auto problem = [&]() -> std::string {
+    try {
+      CheckpointFile opened(file);
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  auto isNamed = [&](const std::string &text) {
+    std::string name = "'" + file + "' ";
+    return (text.rfind(name + "is ", 0) == 0 || text == name + "has no checksum") &&
+           text.find('\n') == std::string::npos;
+  };
+  EXPECT_EQ(problem(), "accepted");
+  size_t step = 1;
+  for (size_t size = intact.size(); size-- > 0; size -= std::min(step, size)) {
+    std::filesystem::resize_file(file, size);
+    ASSERT_TRUE(isNamed(problem())) << size << ": " << problem();
+    // More near both ends of the file and of the header.
+    bool near = size < header + 72 || size + 64 > intact.size();
+    step = near ? 12 : 1999;
+  }
+  for (size_t bit = 0; bit < 8 * intact.size(); bit += bit < 8 * (header + 8) ? 37 : 20011) {
+    std::string damaged = intact;
+    damaged[bit / 8] = char(damaged[bit / 8] ^ 1 << bit % 8);
+    writeTextFile(file, damaged);
+    ASSERT_TRUE(isNamed(problem())) << "bit " << bit << ": " << problem();
+  }
+  for (size_t bit = 8 * (intact.size() - 8); bit < 8 * intact.size(); ++bit) {
+    std::string damaged = intact;
+    damaged[bit / 8] = char(damaged[bit / 8] ^ 1 << bit % 8);
+    writeTextFile(file, damaged);
+    ASSERT_EQ(problem(), "'" + file + "' is damaged: its checksum is not that of its contents");
+  }
+}
+
 TEST_F(ResumeTest, OfAnotherModel) {
   train("run");
   std::string file = "'" + checkpoint("run", 12) + "' is a checkpoint of another model";
@@ -197,6 +241,9 @@ TEST_F(ResumeTest, OfAnotherModel) {
             file + ", 'bigram.onnx': 'model.scale' is F32 [12] there and F32 [11] here");
   EXPECT_EQ(fail("run", {"--resume"}, [](ProgramInfo &info) { info.parameters.pop_back(); }),
             file + ": 'bigram.onnx' has no parameter 'model.head.bias'");
+  EXPECT_EQ(fail("run", {"--resume"}, [](ProgramInfo &info) { info.graph = "1234"; }),
+            file + ": its graph has other operations than 'bigram.onnx', though all parameters are "
+                   "called alike; weights without the run go into it by --weights");
   EXPECT_EQ(fail("other", {"--resume-from", path("run/final.safetensors")}),
             "'" + path("run/final.safetensors") +
                 "' is no checkpoint; a run starts from weights by --weights");
