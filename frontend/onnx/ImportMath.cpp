@@ -60,7 +60,7 @@ static void buildWhere(OnnxNode &node) {
 }
 
 static void buildCast(OnnxNode &node) {
-  auto type = onnxElementType(static_cast<int32_t>(node.integer("to", 0)));
+  auto type = onnxElementType(static_cast<int32_t>(node.integer("to")));
   node.set(node.b.cast(node.in(0), fromElementType(node.b.getContext(), type)));
 }
 

@@ -133,7 +133,7 @@ static void buildTile(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 static void buildConcat(OnnxNode &node) {
-  int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
+  int64_t axis = node.axis(node.integer("axis"), node.rank(0));
   SmallVector<Value> parts;
   for (size_t i = 0; i < node.numInputs(); ++i)
     if (node.rank(i) <= axis || shapeOf(node.in(i))[axis] != 0) // an empty cache adds nothing
@@ -302,8 +302,8 @@ static void buildTrilu(OnnxNode &node) {
 static void buildDepthToSpace(OnnxNode &node) {
   FoldingBuilder &b = node.b;
   SmallVector<int64_t> s = shapeOf(node.in(0));
-  int64_t size = node.integer("blocksize", 0);
-  if (s.size() != 4 || size < 1 || s[1] % (size * size) != 0)
+  int64_t size = node.integer("blocksize");
+  if (s.size() != 4 || size < 1 || s[1] % size != 0 || s[1] / size % size != 0)
     node.fail("expects [batch, channels, height, width] with channels that blocksize^2 divides");
   int64_t depth = s[1] / (size * size);
   Value x;
@@ -319,7 +319,7 @@ static void buildDepthToSpace(OnnxNode &node) {
 static void buildSpaceToDepth(OnnxNode &node) {
   FoldingBuilder &b = node.b;
   SmallVector<int64_t> s = shapeOf(node.in(0));
-  int64_t size = node.integer("blocksize", 0);
+  int64_t size = node.integer("blocksize");
   if (s.size() != 4 || size < 1 || s[2] % size != 0 || s[3] % size != 0)
     node.fail("expects [batch, channels, height, width] with sizes that blocksize divides");
   Value x = b.reshape(node.in(0), {s[0], s[1], s[2] / size, size, s[3] / size, size});

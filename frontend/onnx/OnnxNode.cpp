@@ -46,8 +46,24 @@ const onnx::AttributeProto *OnnxNode::attribute(StringRef name) const {
   return nullptr;
 }
 
-int64_t OnnxNode::integer(StringRef name, int64_t otherwise) const {
+/// Null where the node lacks it; an attribute of another type would read as zero or nothing.
+const onnx::AttributeProto *OnnxNode::attribute(StringRef name, int type) const {
   const onnx::AttributeProto *found = attribute(name);
+  if (found && found->type() != type && found->type() != onnx::AttributeProto::UNDEFINED)
+    fail("has attribute '" + name + "' of type " +
+         onnx::AttributeProto_AttributeType_Name(found->type()) + ", expected " +
+         onnx::AttributeProto_AttributeType_Name(onnx::AttributeProto_AttributeType(type)));
+  return found;
+}
+
+int64_t OnnxNode::integer(StringRef name) const {
+  if (!hasAttribute(name))
+    fail("lacks its attribute '" + name + "'");
+  return integer(name, 0);
+}
+
+int64_t OnnxNode::integer(StringRef name, int64_t otherwise) const {
+  const onnx::AttributeProto *found = attribute(name, onnx::AttributeProto::INT);
   return found ? found->i() : otherwise;
 }
 
@@ -58,17 +74,17 @@ double shortestDecimal(float image) {
 }
 
 double OnnxNode::number(StringRef name, double otherwise) const {
-  const onnx::AttributeProto *found = attribute(name);
+  const onnx::AttributeProto *found = attribute(name, onnx::AttributeProto::FLOAT);
   return found ? shortestDecimal(found->f()) : otherwise;
 }
 
 std::string OnnxNode::text(StringRef name, StringRef otherwise) const {
-  const onnx::AttributeProto *found = attribute(name);
+  const onnx::AttributeProto *found = attribute(name, onnx::AttributeProto::STRING);
   return found ? found->s() : otherwise.str();
 }
 
 SmallVector<int64_t> OnnxNode::integerList(StringRef name) const {
-  const onnx::AttributeProto *found = attribute(name);
+  const onnx::AttributeProto *found = attribute(name, onnx::AttributeProto::INTS);
   if (!found)
     return {};
   return SmallVector<int64_t>(found->ints().begin(), found->ints().end());

@@ -56,6 +56,8 @@ public:
   // Attributes.
   const onnx::AttributeProto *attribute(llvm::StringRef name) const;
   bool hasAttribute(llvm::StringRef name) const { return attribute(name); }
+  /// Throws Error where the attribute has another type or, without `otherwise`, is not there.
+  int64_t integer(llvm::StringRef name) const;
   int64_t integer(llvm::StringRef name, int64_t otherwise) const;
   /// As the decimal number it was written as: 1e-5, not its float32 image 9.99999974e-06.
   double number(llvm::StringRef name, double otherwise) const;
@@ -83,6 +85,7 @@ public:
   [[noreturn]] void fail(const llvm::Twine &message) const;
 
 private:
+  const onnx::AttributeProto *attribute(llvm::StringRef name, int type) const;
   llvm::ArrayRef<mlir::Value> inputs;
   OnnxGraphState &state;
   llvm::SmallVector<mlir::Value> results;

@@ -241,6 +241,38 @@ TEST(ImportErrors, ElementType) {
   EXPECT_CONTAINS(errorOf(builder), "input 'x' uses element type float16");
 }
 
+TEST(ImportErrors, OperandsThatAreMissing) {
+  for (const char *op : {"Add", "MatMul", "Gemm", "Where", "Gather", "Reshape", "Slice",
+                         "LayerNormalization", "Concat", "Softmax", "Expand", "Split"})
+    for (const std::vector<std::string> &inputs :
+         {std::vector<std::string>{}, std::vector<std::string>{""}}) {
+      Builder builder;
+      builder.input("x", {"4", "4"}).output("y").node(op, "broken", inputs, {"y"});
+      EXPECT_CONTAINS(errorOf(builder), "model.onnx: node 'broken' (" + std::string(op) + ")");
+    }
+  Builder builder;
+  builder.input("x", {"4", "4"}).output("y").node("Add", "sum", {"x"}, {"y"});
+  EXPECT_CONTAINS(errorOf(builder), "node 'sum' (Add): lacks operand 1");
+}
+
+TEST(ImportErrors, AttributesThatAreMissingOrOfAnotherType) {
+  for (const auto &[op, attribute] :
+       {std::pair("Cast", "to"), std::pair("Concat", "axis"), std::pair("DepthToSpace", "blocksize")}) {
+    Builder builder;
+    builder.input("x", {"1", "4", "4", "4"}).output("y").node(op, "bare", {"x"}, {"y"});
+    EXPECT_CONTAINS(errorOf(builder), "node 'bare' (" + std::string(op) + "): lacks its attribute '" +
+                                          attribute + "'");
+  }
+  Builder builder;
+  builder.input("x", {"4", "4"}).output("y").node("Softmax", "soft", {"x"}, {"y"});
+  onnx::AttributeProto &axis = *lastNode(builder).add_attribute();
+  axis.set_name("axis");
+  axis.set_type(onnx::AttributeProto::FLOAT);
+  axis.set_f(1);
+  EXPECT_CONTAINS(errorOf(builder),
+                  "node 'soft' (Softmax): has attribute 'axis' of type FLOAT, expected INT");
+}
+
 TEST(ImportErrors, ReshapeOfAnotherBatch) {
   Builder builder;
   builder.input("x", {"b", "6"}).output("y");

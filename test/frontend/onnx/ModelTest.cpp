@@ -1,8 +1,11 @@
 #include "TestModels.h"
 #include "frontend/onnx/Metadata.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
 #include <cstring>
 #include <random>
+#include <set>
 
 using namespace colrow;
 using namespace colrow::testing;
@@ -181,6 +184,68 @@ TEST(BadFile, Truncated) {
     }
     writeText(folder / "m.onnx", text.substr(0, text.size() - 1));
     EXPECT_MESSAGE(OnnxModel::load(folder / "m.onnx"), "truncated");
+  }
+}
+
+/// Where messages and their fields begin and end, in a file: what a download may well be cut at.
+void collectBoundaries(const std::string &text, size_t begin, size_t end,
+                       const google::protobuf::Descriptor *type, std::set<size_t> &places) {
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t *>(text.data()) + begin,
+                                            int(end - begin));
+  while (size_t(in.CurrentPosition()) < end - begin) {
+    uint32_t tag = in.ReadTag();
+    const auto *field = type->FindFieldByNumber(int(tag >> 3));
+    uint32_t wire = tag & 7;
+    uint64_t value = 0;
+    if (wire == 5)
+      in.Skip(4);
+    else
+      ASSERT_TRUE(in.ReadVarint64(&value));
+    if (wire == 2) {
+      size_t at = begin + size_t(in.CurrentPosition());
+      places.insert(at);
+      if (field && field->message_type())
+        collectBoundaries(text, at, at + value, field->message_type(), places);
+      in.Skip(int(value));
+    }
+    places.insert(begin + size_t(in.CurrentPosition()));
+  }
+}
+
+/// A real export cut at every boundary, and its file of weights at both ends of every tensor.
+TEST(BadFile, TruncatedAtEveryBoundary) {
+  for (const char *name : {"gpt2-tiny", "gpt2-tiny-dynamo"}) {
+    ScratchFolder folder;
+    std::string text = readText(realModel(name));
+    std::set<size_t> places;
+    collectBoundaries(text, 0, text.size(), onnx::ModelProto::descriptor(), places);
+    ASSERT_TRUE(places.count(text.size()));
+    places.erase(text.size());
+    EXPECT_GT(places.size(), 3000u);
+    writeText(folder / "m.onnx", text);
+    for (auto place = places.rbegin(); place != places.rend(); ++place) {
+      std::filesystem::resize_file(folder / "m.onnx", *place);
+      std::string message = messageOf([&] { OnnxModel::load(folder / "m.onnx"); });
+      ASSERT_NE(message.find("m.onnx' "), std::string::npos) << *place << ": " << message;
+      ASSERT_NE(message.find("truncated"), std::string::npos) << *place << ": " << message;
+    }
+  }
+  ScratchFolder folder;
+  std::filesystem::path data = folder / "model.onnx.data";
+  std::filesystem::copy_file(realModel("gpt2-tiny-dynamo"), folder / "model.onnx");
+  std::filesystem::copy_file(realModel("gpt2-tiny-dynamo").string() + ".data", data);
+  std::set<size_t> places;
+  {
+    OnnxModel model = OnnxModel::load(folder / "model.onnx");
+    for (const TensorInfo &tensor : model.initializers())
+      if (tensor.storage == Storage::External)
+        places.insert({tensor.offset, tensor.offset + 1, tensor.offset + tensor.byteSize - 1});
+  }
+  EXPECT_GT(places.size(), 40u);
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    std::filesystem::resize_file(data, *place);
+    EXPECT_MESSAGE(OnnxModel::load(folder / "model.onnx"),
+                   "external data '" + data.string() + "' is too short: initializer '");
   }
 }
 
