@@ -102,6 +102,11 @@ std::vector<size_t> chooseRegions(llvm::ArrayRef<Region> regions);
 mlir::LogicalResult padVocabulary(Region &region, RegionGrower &grower, mlir::StringAttr axis,
                                   int64_t ranks);
 
+/// Rounds the units of a region's blocks (heads) up to a multiple of the ranks and masks the padding
+/// where it would be noticed. Emits an error that names the operation where that cannot be.
+mlir::LogicalResult padUnits(Region &region, RegionGrower &grower, mlir::StringAttr axis,
+                             int64_t ranks);
+
 /// Writes the cuts of regions that agree into the types and inserts f, g and take_shard.
 void applyRegions(mlir::func::FuncOp function, llvm::ArrayRef<const Region *> regions,
                   mlir::StringAttr axis);

@@ -4,6 +4,8 @@
 #include "passes/shard/Regions.h"
 #include "passes/shard/Units.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
@@ -45,21 +47,26 @@ struct Shard : impl::ShardBase<Shard> {
     RegionGrower grower(function, name);
     std::vector<Region> regions = grower.growAll();
     SmallVector<const Region *> chosen;
+    filledUp.clear();
+    texts.clear();
     for (size_t index : chooseRegions(regions)) {
       Region &region = regions[index];
+      texts[&region] = describe(region); // with the sizes that its user knows
       if (region.isVocabulary) {
         if (failed(padVocabulary(region, grower, name, ranks)))
           return failure();
       } else if (int64_t units = region.units(name); units % ranks != 0) {
-        return region.seed->emitError("'")
-               << getUserName(region.seed->getResult(0), "an unnamed product")
-               << "': " << units << " heads or units of a block do not divide over " << axis
-               << " = " << ranks << "; values that would do: " << divisorsOf(units);
+        if (failed(padUnits(region, grower, name, ranks)))
+          return region.seed->emitError("'")
+                 << getUserName(region.seed->getResult(0), "an unnamed product")
+                 << "': " << units << " heads or units of a block do not divide over " << axis
+                 << " = " << ranks << "; values that would do: " << divisorsOf(units);
+        filledUp[&region] = units;
       }
       chosen.push_back(&region);
     }
     applyRegions(function, chosen, name);
-    explain(function, chosen, regions);
+    explain(function, chosen, regions, ranks);
     return success();
   }
 
@@ -80,7 +87,7 @@ struct Shard : impl::ShardBase<Shard> {
   }
 
   void explain(func::FuncOp function, ArrayRef<const Region *> chosen,
-               ArrayRef<Region> all) {
+               ArrayRef<Region> all, int64_t ranks) {
     auto setReason = [&](BlockArgument parameter, StringRef rule, const Twine &because) {
       OpBuilder builder(&getContext());
       function.setArgAttr(parameter.getArgNumber(), "colrow.rule", builder.getStringAttr(rule));
@@ -90,12 +97,25 @@ struct Shard : impl::ShardBase<Shard> {
     for (const Region *region : chosen) {
       remark::passed(region->seed->getLoc(),
                      remark::RemarkOpts::name("Region").category("colrow-shard"))
-          << "cuts " << describe(*region) << " over " << axis << ": "
+          << "cuts " << texts[region] << " over " << axis << ": "
           << remark::metric("Weights", static_cast<int64_t>(region->parameters.size()))
           << remark::metric("Gflop", region->flops * 1e-9)
           << remark::metric("Collectives", region->collectives);
+      std::string padding;
+      if (auto units = filledUp.find(region); units != filledUp.end()) {
+        int64_t padded = llvm::alignTo(units->second, ranks);
+        padding = llvm::formatv(", {0} of its units stored as {1}", units->second, padded);
+        remark::missed(region->seed->getLoc(),
+                       remark::RemarkOpts::name("Padded").category("colrow-shard"))
+            << llvm::formatv("stores {0} as {1} units for {2}, which {3} = {4} does not divide: ",
+                             texts[region], padded, units->second, axis, ranks)
+                   .str()
+            << remark::metric("MoreGflop", region->flops * 1e-9 *
+                                               static_cast<double>(padded - units->second) /
+                                               static_cast<double>(units->second));
+      }
       for (BlockArgument parameter : region->parameters)
-        setReason(parameter, ruleName(*region, parameter), "with " + describe(*region));
+        setReason(parameter, ruleName(*region, parameter), "with " + texts[region] + padding);
     }
     for (BlockArgument argument : function.getArguments()) {
       if (getRole(function, argument.getArgNumber()) != "parameter" ||
@@ -116,6 +136,9 @@ struct Shard : impl::ShardBase<Shard> {
           << "'" << getUserName(argument) << "' stays whole: " << because;
     }
   }
+
+  DenseMap<const Region *, std::string> texts;
+  DenseMap<const Region *, int64_t> filledUp; ///< the units of regions that were padded
 };
 
 } // namespace

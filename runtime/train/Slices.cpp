@@ -34,8 +34,8 @@ void forEachRun(const ParameterInfo &info, const LocalShape &shape,
   std::vector<Run> runs;
   const LocalDim &last = shape.dims.back();
   for (int64_t i = 0; i < last.localSize(); ++i) {
-    int64_t global = last.globalIndex(i);
-    if (global >= info.valid.back())
+    int64_t global = last.slice.validIndex(last.globalIndex(i), info.valid.back());
+    if (global < 0)
       continue;
     if (!runs.empty() && runs.back().local + runs.back().count == i &&
         runs.back().global + runs.back().count == global)
@@ -51,8 +51,9 @@ void forEachRun(const ParameterInfo &info, const LocalShape &shape,
     int64_t wholeRow = 0;
     bool valid = true;
     for (size_t d = 0; d + 1 < rank && valid; ++d) {
-      int64_t global = shape.dims[d].globalIndex(index[d]);
-      valid = global < info.valid[d];
+      int64_t global =
+          shape.dims[d].slice.validIndex(shape.dims[d].globalIndex(index[d]), info.valid[d]);
+      valid = global >= 0;
       wholeRow = wholeRow * info.valid[d] + global;
     }
     if (valid)

@@ -32,15 +32,59 @@ RankedTensorType globalType(func::FuncOp function, unsigned argument) {
   return cast<RankedTensorType>(function.getArgumentTypes()[argument]);
 }
 
-/// A parameter's whole storage: padded with zeros.
-Tensor padTo(const Tensor &value, const std::vector<int64_t> &shape) {
-  std::vector<int64_t> high;
-  for (size_t dim = 0; dim < shape.size(); ++dim)
-    high.push_back(shape[dim] - value.shape()[dim]);
-  return reference::pad(value, std::vector<int64_t>(shape.size(), 0), high, 0);
+/// For every dimension of a parameter, where in its storage (of this type) its elements are.
+std::vector<std::vector<int64_t>> storedIndices(ModuleOp module, RankedTensorType type,
+                                                const std::vector<int64_t> &valid) {
+  std::vector<std::vector<int64_t>> indices(valid.size());
+  for (auto [d, dim] : llvm::enumerate(getSlices(type, getGrid(module))))
+    for (int64_t i = 0; i < dim.size; ++i)
+      if (dim.validIndex(i, valid[d]) >= 0)
+        indices[d].push_back(i);
+  return indices;
 }
 
-/// Without padding.
+/// Calls visit(number without padding, number in the storage) for every element.
+template <typename Visit>
+void forEachStored(const std::vector<std::vector<int64_t>> &indices,
+                   const std::vector<int64_t> &shape, const Visit &visit) {
+  std::vector<size_t> at(indices.size(), 0);
+  for (int64_t number = 0;; ++number) {
+    int64_t stored = 0;
+    for (size_t d = 0; d < indices.size(); ++d)
+      stored = stored * shape[d] + indices[d][at[d]];
+    visit(number, stored);
+    size_t d = indices.size();
+    while (d > 0 && ++at[d - 1] == indices[d - 1].size())
+      at[--d] = 0;
+    if (d == 0)
+      return;
+  }
+}
+
+/// How a parameter is stored: padded with zeros.
+struct Storage {
+  std::vector<int64_t> valid, shape;
+  std::vector<std::vector<int64_t>> indices;
+
+  Tensor stored(const std::vector<double> &values) const {
+    std::vector<double> padded(reference::elementCount(shape), 0);
+    forEachStored(indices, shape, [&](int64_t i, int64_t at) { padded[at] = values[i]; });
+    return Tensor::floats(shape, padded);
+  }
+  Tensor without(const Tensor &value) const {
+    std::vector<double> padded = value.toFloats(), values(reference::elementCount(valid));
+    forEachStored(indices, shape, [&](int64_t i, int64_t at) { values[i] = padded[at]; });
+    return Tensor::floats(valid, values);
+  }
+  /// Whether all that is padding is 0.
+  bool isZeroAround(const Tensor &value) const {
+    std::vector<double> padded = value.toFloats();
+    forEachStored(indices, shape, [&](int64_t, int64_t at) { padded[at] = 0; });
+    return llvm::all_of(padded, [](double x) { return x == 0; });
+  }
+};
+
+/// Without padding behind the elements.
 Tensor cutTo(const Tensor &value, const std::vector<int64_t> &shape) {
   return reference::slice(value, std::vector<int64_t>(shape.size(), 0), shape,
                           std::vector<int64_t>(shape.size(), 1))
@@ -80,11 +124,9 @@ public:
         throw Error("the program has a parameter '" + name + "' that the model lacks");
       std::vector<int64_t> shape = parameter->valueShape();
       std::vector<float> data = weights(*parameter);
-      valid[name] = shape;
       RankedTensorType type = globalType(step, i);
-      state[name] =
-          padTo(Tensor::floats(shape, std::vector<double>(data.begin(), data.end())),
-                shapeOf(type));
+      valid[name] = {shape, shapeOf(type), storedIndices(*program, type, shape)};
+      state[name] = valid[name].stored(std::vector<double>(data.begin(), data.end()));
       Tensor zeros = Tensor::full(reference::ElementType::f32, shapeOf(type), 0);
       state[name + ".gradient"] = state[name + ".first"] = state[name + ".second"] = zeros;
     }
@@ -112,7 +154,7 @@ public:
           continue;
         inputs[output.key] = output.value;
         if (step == 0)
-          run.gradients[output.name] = cutTo(output.value, valid[output.name]);
+          run.gradients[output.name] = valid[output.name].without(output.value);
       }
       double t = static_cast<double>(step + 1);
       inputs["colrow.scalars"] = Tensor::floats(
@@ -125,8 +167,12 @@ public:
           state[output.key] = output.value;
       }
     }
-    for (const auto &[name, shape] : valid)
-      run.final[name] = cutTo(state[name], shape);
+    for (const auto &[name, storage] : valid) {
+      for (const char *part : {"", ".first", ".second"})
+        if (!storage.isZeroAround(state[name + part]))
+          throw Error("after training, the padding of '" + name + part + "' is not zero");
+      run.final[name] = storage.without(state[name]);
+    }
     return run;
   }
 
@@ -163,7 +209,7 @@ private:
 
   OwningOpRef<ModuleOp> program;
   Tensors state; ///< parameters, moments, zero gradients, the batch
-  std::map<std::string, std::vector<int64_t>> valid;
+  std::map<std::string, Storage> valid;
   bool shifts = false;
 };
 

@@ -108,6 +108,17 @@ struct DimSlice {
     }
     return index;
   }
+
+  /// The number of a global element among `valid` elements, where blocks of the dimension (of its
+  /// outer cut; without one it is a single block) hold padding behind equally many valid elements;
+  /// -1 for padding.
+  int64_t validIndex(int64_t global, int64_t valid) const {
+    if (valid == size)
+      return global;
+    int64_t blocks = cuts.empty() ? 1 : cuts.front().blocks;
+    int64_t stored = size / blocks, kept = valid / blocks;
+    return global % stored < kept ? global / stored * kept + global % stored : -1;
+  }
 };
 
 /// One dimension as one rank holds it: the cuts, and the rank's coordinate on each of their axes.

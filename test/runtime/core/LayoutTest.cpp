@@ -72,6 +72,18 @@ TEST(Layout, LocalIndexInvertsGlobalIndex) {
   }
 }
 
+TEST(Layout, PaddingIsAtTheEndOfEveryBlock) {
+  DimSlice dim{18, {{"tp", 3, 3, 1}}}; // 4 of 6 in each of 3 blocks
+  std::vector<int64_t> found;
+  for (int64_t i = 0; i < 18; ++i)
+    found.push_back(dim.validIndex(i, 12));
+  EXPECT_EQ(found, (std::vector<int64_t>{0, 1, 2, 3, -1, -1, 4, 5, 6, 7, -1, -1, 8, 9, 10, 11, -1, -1}));
+  EXPECT_EQ(dim.validIndex(17, 18), 17);
+  DimSlice whole{6, {}};
+  EXPECT_EQ(whole.validIndex(4, 5), 4);
+  EXPECT_EQ(whole.validIndex(5, 5), -1);
+}
+
 TEST(Layout, RanksAreNumberedRowMajor) {
   std::vector<GridAxis> grid = {{"dp", 2}, {"tp", 3}};
   EXPECT_EQ(gridCoordinates(0, grid), (std::vector<int64_t>{0, 0}));

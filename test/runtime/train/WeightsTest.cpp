@@ -159,6 +159,31 @@ TEST(Slices, BlocksAndSeveralAxes) {
   });
 }
 
+// A fused QKV of 4 heads of 2 over 3 ranks: 6 heads are stored in each block, of which the last rank
+// has none that is valid.
+TEST(Slices, PaddedBlocks) {
+  ParameterInfo info;
+  info.dims = {{3, {}}, {36, {{"tp", 3, 3, 2}}}};
+  info.valid = {3, 24};
+  std::vector<float> whole(3 * 24);
+  for (size_t i = 0; i < whole.size(); ++i)
+    whole[i] = float(i + 1);
+  runRanks({{"tp", 3}}, [&](Rank &rank) {
+    std::vector<float> slice(size_t(sliceElements(info)), -1);
+    scatter(info, rank, whole.data(), slice.data());
+    for (int64_t row = 0; row < 3; ++row)
+      for (int64_t i = 0; i < 12; ++i) {
+        int64_t block = i / 4, head = 2 * rank.index() + i % 4 / 2;
+        EXPECT_EQ(slice[size_t(row * 12 + i)],
+                  head < 4 ? float(row * 24 + block * 8 + head * 2 + i % 2 + 1) : 0);
+      }
+    std::vector<float> back = gathered(info, rank, slice.data());
+    if (rank.index() == 0) {
+      EXPECT_EQ(back, whole);
+    }
+  });
+}
+
 TEST(Slices, ScalarsAndWholeParameters) {
   ParameterInfo scalar, whole;
   whole.dims = {{3, {}}};
