@@ -42,6 +42,67 @@ std::optional<reference::Tensor> executeOnPositions(Value value, BlockArgument &
   return evaluate(value.getDefiningOp(), operands)[cast<OpResult>(value).getResultNumber()];
 }
 
+/// Whether a constant [..., positions, positions] lets each position see itself and what comes before
+/// and hides all others: a lower triangle of booleans (or its complement), or of numbers with far
+/// smaller ones above.
+bool isCausalMask(ConstantOp constant, int64_t positions) {
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(constant.getType()).getShape();
+  if (!elements || elements.isSplat() || shape.size() < 2 || shape.back() != positions ||
+      shape[shape.size() - 2] != positions)
+    return false;
+  constexpr double hidden = -1e4; // what exporters add to scores at the least
+  Type type = elements.getElementType();
+  std::vector<bool> low; // what is visible, or hidden, of the first matrix
+  if (type.isInteger(1)) {
+    for (bool value : elements.getValues<bool>())
+      low.push_back(value);
+  } else if (isa<FloatType>(type)) {
+    for (const APFloat &value : elements.getValues<APFloat>())
+      low.push_back(value.convertToDouble() <= hidden);
+  } else {
+    return false;
+  }
+  for (int64_t i = 0; i < positions; ++i)
+    for (int64_t j = 0; j < positions; ++j)
+      if ((low[i * positions + j] == low[0]) != (j <= i))
+        return false;
+  return true;
+}
+
+/// Whether a program of this many positions hides from each what comes behind it.
+bool isCausal(func::FuncOp function, int64_t positions) {
+  return function
+      .walk([&](Operation *op) {
+        auto attention = dyn_cast<AttentionOp>(op);
+        auto constant = dyn_cast<ConstantOp>(op);
+        return (attention && attention.getCausal()) ||
+                       (constant && isCausalMask(constant, positions))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether two inputs are looked up in one table: an encoder's tokens and a decoder's.
+bool hasTwoTokenInputs(func::FuncOp function) {
+  DenseMap<Value, Value> inputs; // by table, the first input
+  return function
+      .walk([&](TakeOp take) {
+        Value ids = take.getIds();
+        while (Operation *op = ids.getDefiningOp()) {
+          if (!isa<ReshapeOp, CastOp, SliceOp, ConcatOp, PadOp>(op))
+            break;
+          ids = op->getOperand(0);
+        }
+        if (!isa<BlockArgument>(ids))
+          return WalkResult::advance();
+        auto [known, isNew] = inputs.try_emplace(take.getTable(), ids);
+        return isNew || known->second == ids ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 /// Erases what no result depends on.
 void eraseDead(func::FuncOp function) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
@@ -169,15 +230,22 @@ struct Objective : impl::ObjectiveBase<Objective> {
     auto type = cast<RankedTensorType>(logits.getType());
     std::string kind = objective;
     if (kind == "auto") {
-      kind = type.getRank() == 3 ? "causal_lm" : "classification";
+      if (type.getRank() != 3)
+        kind = "classification";
+      else if (hasTwoTokenInputs(function))
+        kind = "seq2seq";
+      else // one position alone has nothing to hide
+        kind = type.getDimSize(1) == 1 || isCausal(function, type.getDimSize(1)) ? "causal_lm"
+                                                                                : "masked_lm";
       remark::analysis(logits.getLoc(),
                        remark::RemarkOpts::name("Objective").category("colrow-objective"))
           << "objective is " << kind << ", of output '" << getUserName(logits) << "'";
     }
-    if (kind != "causal_lm" && kind != "next_token" && kind != "masked_lm" &&
+    if (kind != "causal_lm" && kind != "next_token" && kind != "masked_lm" && kind != "seq2seq" &&
         kind != "classification")
       return function.emitError("knows no objective '")
-             << kind << "'; known are causal_lm, next_token, masked_lm and classification";
+             << kind
+             << "'; known are causal_lm, next_token, masked_lm, seq2seq and classification";
     OpBuilder builder(end);
     Value labels = addInput(
         function, RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type()),

@@ -12,6 +12,11 @@ def Objective : Pass<"colrow-objective", "::mlir::ModuleOp"> {
     language model (position t predicts label t + 1, the last position is ignored), or `none`.
     Logits are never sliced.
 
+    Where no objective is named (`auto`), logits [batch, positions, classes] are a causal language
+    model's if the program hides from each position what comes behind it: by an attention that is
+    causal, or by a constant mask of that form. They are a sequence-to-sequence model's if two inputs
+    are looked up in one table, and a masked language model's otherwise. Other logits classify.
+
     A loss that is in the graph already is kept. What the graph does to its labels is recognised by
     value: the operations between labels and loss are executed on their own positions.
 
@@ -37,6 +42,6 @@ def Objective : Pass<"colrow-objective", "::mlir::ModuleOp"> {
   let options = [
     Option<"objective", "objective", "std::string", "\"auto\"",
            "auto, causal_lm (labels are the inputs, shifted), next_token (labels are shifted "
-           "already), masked_lm or classification">
+           "already), masked_lm, seq2seq or classification">
   ];
 }

@@ -27,7 +27,7 @@ void addModelOptions(CLI::App &app, ModelOptions &options) {
       ->type_name("NAME=SIZE,...")
       ->delimiter(',');
   app.add_option("--objective", options.objective, "the training loss")
-      ->check(CLI::IsMember({"auto", "causal_lm", "next_token", "masked_lm", "classification"}))
+      ->check(CLI::IsMember({"auto", "causal_lm", "next_token", "masked_lm", "seq2seq", "classification"}))
       ->capture_default_str();
   app.add_option("--raise", options.raise,
                  "bigger operations to recognise: all, none (primitive operations only), or some, "
@@ -80,6 +80,17 @@ Model::Model(const ModelOptions &options)
       onnx(OnnxModel::load(options.model)), table(sortParameters(onnx, options.parameters)) {
   ImportOptions import;
   import.bindings = parseBindings(options.bindings);
+  for (const GraphInput &input : onnx.inputs()) {
+    auto shape = options.inputShapes.find(input.name);
+    if (shape == options.inputShapes.end() || shape->second.size() != input.dims.size())
+      continue;
+    for (auto [dim, size] : llvm::zip(input.dims, shape->second)) {
+      bool isGiven = (chosen.batch && dim.symbol == symbolOfBatch(onnx)) ||
+                     (chosen.sequence && dim.symbol == symbolOfSequence(onnx));
+      if (!dim.symbol.empty() && !isGiven)
+        import.bindings.try_emplace(dim.symbol, size);
+    }
+  }
   auto assume = [&](const char *option, std::optional<int64_t> &size,
                     std::optional<int64_t> defaultSize, const std::string &symbol) {
     if (size || !defaultSize || symbol.empty() || import.bindings.count(symbol))

@@ -7,6 +7,7 @@
 #include "passes/emit/Emit.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ struct ModelOptions {
   /// Where neither command line nor file say a size; without them that is an error.
   std::optional<int64_t> defaultBatch, defaultSequence;
   std::vector<std::string> bindings; ///< NAME=SIZE
+  /// Shapes of the graph's inputs where they are known, by name: symbols that the options above do
+  /// not bind have the sizes that are there.
+  std::map<std::string, std::vector<int64_t>> inputShapes;
   ParameterOptions parameters;
   std::string objective = "auto", raise = "all";
   bool remarks = false;

@@ -73,13 +73,28 @@ static Batches readBatches(const SafetensorsFile &file) {
   return batches;
 }
 
-/// Batch and sequence of the reference, where the command line does not say.
+/// The sizes of the reference's batches, for what the command line does not bind.
 static void bindLike(ModelOptions &options, const Batches &batches) {
-  const reference::Shape &shape = batches.begin()->second.shape();
-  if (!options.batch && shape.size() > 1)
-    options.batch = shape[1];
-  if (!options.sequence && shape.size() > 2)
-    options.sequence = shape[2];
+  for (const auto &[name, values] : batches)
+    if (values.rank() > 0)
+      options.inputShapes[name] = {values.shape().begin() + 1, values.shape().end()};
+}
+
+/// Throws where the reference lacks what the model reads.
+static void requireInputs(const Model &model, const Batches &batches, const std::string &path) {
+  std::string found;
+  for (const auto &[name, values] : batches)
+    found += (found.empty() ? "batch." : ", batch.") + name;
+  std::vector<std::string> names;
+  for (const GraphInput &input : model.file().inputs())
+    names.push_back(input.name);
+  if (!llvm::is_contained(names, "labels"))
+    names.push_back("labels");
+  for (const std::string &name : names)
+    if (!batches.count(name))
+      throw Error(fmt::format("'{}' has no tensor 'batch.{}' for the {} of '{}'; it has {}", path,
+                              name, name == "labels" ? "labels" : "input '" + name + "'",
+                              model.options().model, found));
 }
 
 /// Random batches for the inputs of the imported program: ids below the size of the smallest table
@@ -173,7 +188,9 @@ bool verify(VerifyOptions &options) {
       exact.emplace(beside.string());
   }
   Model model(options.model);
-  if (!file)
+  if (file)
+    requireInputs(model, batches, file->path());
+  else
     batches = randomBatches(model);
 
   Report report;
