@@ -17,9 +17,9 @@ namespace {
 /// Whether a double rounds to this number of single precision.
 bool roundsTo(double value, float rounded) { return static_cast<float>(value) == rounded; }
 
-/// Written with at most 6 digits, which single precision always keeps: 0.044715, 1e-05.
-std::optional<double> shortDecimal(float rounded) {
-  for (int digits = 1; digits <= 6; ++digits) {
+/// Written with few digits: 0.044715, 1e-05.
+std::optional<double> shortDecimal(float rounded, int mostDigits) {
+  for (int digits = 1; digits <= mostDigits; ++digits) {
     char text[32];
     std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(rounded));
     double value = std::strtod(text, nullptr);
@@ -30,17 +30,18 @@ std::optional<double> shortDecimal(float rounded) {
 }
 
 /// sqrt(p / q), the same of p / q / pi, or the fourth root of p / q: GELU's constants, 1 / sqrt(2),
-/// and the scales of attention, where q is the size of a head.
+/// and the scales of attention, where q is the size of a head, or p where scores are divided.
 std::optional<double> rootOfFraction(float rounded) {
   constexpr int64_t maxNumerator = 4, maxDenominator = 1024;
   double x = std::abs(static_cast<double>(rounded));
   double square = x * x;
   auto fraction = [&](double value, auto form) -> std::optional<double> {
+    bool isInverse = value > 1;
     for (int64_t p = 1; p <= maxNumerator; ++p) {
-      double q = std::round(p / value);
+      double q = std::round(isInverse ? p * value : p / value);
       if (q < 1 || q > maxDenominator)
         continue;
-      double exact = std::copysign(form(p / q), rounded);
+      double exact = std::copysign(form(isInverse ? q / p : p / q), rounded);
       if (roundsTo(exact, rounded))
         return exact;
     }
@@ -65,9 +66,12 @@ struct WidenConstants : impl::WidenConstantsBase<WidenConstants> {
     if (!splat || !splat.getElementType().isF32())
       return;
     float rounded = splat.getSplatValue<APFloat>().convertToFloat();
-    std::optional<double> value = shortDecimal(rounded);
+    // Six digits are as many as single precision keeps: some roots are such a decimal by chance.
+    std::optional<double> value = shortDecimal(rounded, 5);
     if (!value)
       value = rootOfFraction(rounded);
+    if (!value)
+      value = shortDecimal(rounded, 6);
     if (!value || *value == static_cast<double>(rounded))
       return;
     auto type =

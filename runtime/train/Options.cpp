@@ -77,7 +77,7 @@ void addCommonOptions(CLI::App &command, CommonOptions &options) {
       ->check(positive)
       ->capture_default_str();
   command
-      .add_option("--threads", options.threads,
+      .add_option("--threads-per-rank", options.threads,
                   "Cores each rank uses (default: all cores shared among the ranks)")
       ->check(positive);
   command

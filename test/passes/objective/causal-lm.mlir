@@ -1,4 +1,4 @@
-// RUN: colrow-opt %s --colrow-objective --split-input-file | FileCheck %s
+// RUN: colrow-opt %s --colrow-objective=objective=causal_lm --split-input-file | FileCheck %s
 
 // CHECK: module attributes {colrow.labels = "shift_left"}
 // CHECK-LABEL: func.func @main

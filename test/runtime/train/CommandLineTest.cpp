@@ -109,7 +109,7 @@ TEST_F(CommandLineTest, HyperparametersArrive) {
       run({1}, {"train", "--data", writeText(), "--steps", "3", "--out", path("run"), "--init",
                 "--lr", "0.02", "--min-lr", "0.001", "--warmup", "1", "--betas", "0.8,0.99",
                 "--eps", "1e-6", "--weight-decay", "0.1", "--clip", "0.5", "--accumulate", "2",
-                "--threads", "3"});
+                "--threads-per-rank", "3"});
   ASSERT_EQ(result.code, 0) << result.err;
   nlohmann::json config = nlohmann::json::parse(readTextFile(path("run/config.json")));
   EXPECT_EQ(config["lr"], 0.02);

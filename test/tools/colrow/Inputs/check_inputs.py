@@ -59,7 +59,7 @@ everything = trainers.train(
     model, "--data", f"{folder}/raw.bin", "--steps=4", "--seed=7", "--lr", "2e-3", "--min-lr=1e-4", "--warmup",
     2, "--betas", "0.8,0.9", "--eps=1e-6", "--weight-decay", "0.1", "--clip=0.5", "--accumulate", 2, "--eval-data",
     f"{folder}/data.txt", "--eval-every=2", "--eval-batches", 3, "--save-every", 3, "--keep=3", "--check-every=2", "--log-every=1",
-    "--ignore-token", 32, "--threads", 1, "--wait-limit=60", "--init", "--", "--data-dtype", "auto")
+    "--ignore-token", 32, "--threads-per-rank", 1, "--wait-limit=60", "--init", "--", "--data-dtype", "auto")
 expected = {"steps": 4, "seed": 7, "lr": 2e-3, "min_lr": 1e-4, "warmup": 2, "betas": [0.8, 0.9], "eps": 1e-6,
             "weight_decay": 0.1, "clip": 0.5, "accumulate": 2, "eval_every": 2, "eval_batches": 3,
             "save_every": 3, "keep": 3, "check_every": 2, "log_every": 1, "ignore_token": 32, "threads": 1, "init": True, "weights": None}

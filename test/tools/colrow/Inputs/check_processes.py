@@ -15,7 +15,7 @@ from runs import Trainers, check, finish
 models, folder = sys.argv[1:]
 trainers = Trainers(folder)
 model, data = f"{models}/gpt2-tiny-train/model.onnx", f"{models}/README.md"
-OPTIONS = ("--data", data, "--init", "--lr", "3e-3", "--warmup", 5, "--seed", 5, "--threads", 1)
+OPTIONS = ("--data", data, "--init", "--lr", "3e-3", "--warmup", 5, "--seed", 5, "--threads-per-rank", 1)
 environment = os.environ | {"XDG_CACHE_HOME": f"{folder}/cache"}
 
 
@@ -64,7 +64,7 @@ for ranks in (2, 4):
 
 # Replay.
 replay = ("replay", "--batches", f"{models}/gpt2-tiny-train/reference.safetensors", "--init", "--steps", "3",
-          "--threads", "1", "--out")
+          "--threads-per-rank", "1", "--out")
 execute(trainer, *replay, f"{folder}/threads.safetensors")
 done = execute("mpirun", "-n", "2", trainer, *replay, f"{folder}/processes.safetensors")
 check("replay", content(f"{folder}/threads.safetensors") == content(f"{folder}/processes.safetensors"), done)
