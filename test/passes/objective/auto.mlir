@@ -20,11 +20,11 @@ func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "inp
                 %w: tensor<30x30xf32> {colrow.role = "parameter", colrow.name = "w"})
     -> (tensor<2x3x30xf32> {colrow.role = "output", colrow.name = "logits"}) {
   %mask = colrow.constant dense<[[[true, false, false], [true, true, false], [true, true, true]]]> : tensor<1x3x3xi1>
-  %zero = colrow.constant dense<0.0> : tensor<1x3x3xf32>
-  %one = colrow.constant dense<1.0> : tensor<1x3x3xf32>
-  %scores = colrow.select %mask, %one, %zero : (tensor<1x3x3xi1>, tensor<1x3x3xf32>, tensor<1x3x3xf32>) -> tensor<1x3x3xf32>
+  %zero = colrow.constant dense<0.0> : tensor<2x3x3xf32>
+  %one = colrow.constant dense<1.0> : tensor<2x3x3xf32>
+  %scores = colrow.select %mask, %one, %zero : (tensor<1x3x3xi1>, tensor<2x3x3xf32>, tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
   %0 = colrow.take %w at %ids along 0 : (tensor<30x30xf32>, tensor<2x3xi64>) -> tensor<2x3x30xf32>
-  %1 = colrow.einsum "ost,btv->bsv" %scores, %0 : (tensor<1x3x3xf32>, tensor<2x3x30xf32>) -> tensor<2x3x30xf32>
+  %1 = colrow.einsum "bst,btv->bsv" %scores, %0 : (tensor<2x3x3xf32>, tensor<2x3x30xf32>) -> tensor<2x3x30xf32>
   return %1 : tensor<2x3x30xf32>
 }
 

@@ -20,7 +20,7 @@ func.func @constants() {
   %6 = colrow.constant dense<0.379917845> : tensor<f32>
   // sqrt(12), by which scores are divided; 12 to the power of -1/4, which is 0.537285 by chance.
   // CHECK-NEXT: dense<3.46410161513775{{[0-9]*}}> : tensor<f64> as tensor<f32>
-  // CHECK-NEXT: dense<0.537284965911770{{[0-9]*}}> : tensor<f64> as tensor<f32>
+  // CHECK-NEXT: dense<0.53728496591177{{[0-9]*}}> : tensor<f64> as tensor<f32>
   %12 = colrow.constant dense<3.46410155> : tensor<f32>
   %13 = colrow.constant dense<0.537284970> : tensor<f32>
   // Exact already, of no such form, not a number, more than one number, integers.

@@ -1,4 +1,4 @@
-"""What is recognised in every export with weights: raise_models.py COLROW_TRANSLATE COLROW_OPT MODELS"""
+"""What is recognised in every GPT-2 export with weights: raise_models.py COLROW_TRANSLATE COLROW_OPT MODELS"""
 import pathlib
 import re
 import subprocess
@@ -11,7 +11,7 @@ def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-for reference in sorted(pathlib.Path(models).glob("*/reference.safetensors")):
+for reference in sorted(pathlib.Path(models).glob("gpt2-*/reference.safetensors")):
     path = str(reference.with_name("model.onnx"))
     imported = run(translate, "--import-onnx", path, "--batch", "2", "--sequence", "8", "-o", "-")
     done = subprocess.run([opt, "--colrow-widen-constants", "--colrow-raise", "-"], input=imported, check=True,
