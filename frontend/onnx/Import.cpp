@@ -247,7 +247,9 @@ void Importer::addNode(const onnx::NodeProto &proto, int index) {
     for (const std::string &name : proto.input())
       inputs.push_back(valueOf(name));
     OnnxNode node(builder, proto, inputs, state);
-    findOnnxOp(proto.op_type())->build(node);
+    const OnnxOp *op = findOnnxOp(proto.op_type());
+    checkOperandTypes(node, *op);
+    op->build(node);
     for (auto [i, value] : llvm::enumerate(node.outputs())) {
       if (value)
         values[proto.output(static_cast<int>(i))] = value;

@@ -112,21 +112,21 @@ static void buildGelu(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Celu", minOpset, buildCelu},
-    {"Elu", minOpset, buildElu},
-    {"Gelu", 20, buildGelu},
-    {"HardSigmoid", minOpset, buildHardSigmoid},
-    {"HardSwish", 14, buildHardSwish},
-    {"LeakyRelu", minOpset, buildLeakyRelu},
-    {"Mish", 18, buildMish},
-    {"PRelu", minOpset, buildPRelu},
-    {"Relu", minOpset, buildRelu},
-    {"Selu", minOpset, buildSelu},
-    {"Shrink", minOpset, buildShrink},
-    {"Sigmoid", minOpset, buildSigmoid},
-    {"Softplus", minOpset, buildSoftplus},
-    {"Softsign", minOpset, buildSoftsign},
-    {"ThresholdedRelu", minOpset, buildThresholdedRelu},
+    {"Celu", minOpset, "f", buildCelu},
+    {"Elu", minOpset, "f", buildElu},
+    {"Gelu", 20, "f", buildGelu},
+    {"HardSigmoid", minOpset, "f", buildHardSigmoid},
+    {"HardSwish", 14, "f", buildHardSwish},
+    {"LeakyRelu", minOpset, "f", buildLeakyRelu},
+    {"Mish", 18, "f", buildMish},
+    {"PRelu", minOpset, "SS", buildPRelu},
+    {"Relu", minOpset, "s", buildRelu},
+    {"Selu", minOpset, "f", buildSelu},
+    {"Shrink", minOpset, "n", buildShrink},
+    {"Sigmoid", minOpset, "f", buildSigmoid},
+    {"Softplus", minOpset, "f", buildSoftplus},
+    {"Softsign", minOpset, "f", buildSoftsign},
+    {"ThresholdedRelu", minOpset, "f", buildThresholdedRelu},
 };
 
 ArrayRef<OnnxOp> activationOps() { return ops; }

@@ -154,9 +154,9 @@ template <typename ReduceTy> static void buildGlobalPool(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Conv", minOpset, buildConv},
-    {"GlobalAveragePool", minOpset, buildGlobalPool<ReduceSumOp>},
-    {"GlobalMaxPool", minOpset, buildGlobalPool<ReduceMaxOp>},
+    {"Conv", minOpset, "FFF", buildConv},
+    {"GlobalAveragePool", minOpset, "f", buildGlobalPool<ReduceSumOp>},
+    {"GlobalMaxPool", minOpset, "f", buildGlobalPool<ReduceMaxOp>},
 };
 
 ArrayRef<OnnxOp> convOps() { return ops; }

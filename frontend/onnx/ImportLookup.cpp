@@ -190,12 +190,13 @@ static void buildOneHot(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Gather", minOpset, buildGather, "indices that are not known at compile time count from 0"},
-    {"GatherElements", minOpset, buildGatherElements,
+    {"Gather", minOpset, "ai", buildGather,
      "indices that are not known at compile time count from 0"},
-    {"GatherND", minOpset, buildGatherND,
+    {"GatherElements", minOpset, "ai", buildGatherElements,
      "indices that are not known at compile time count from 0"},
-    {"OneHot", minOpset, buildOneHot, "depth known at compile time"},
+    {"GatherND", minOpset, "al", buildGatherND,
+     "indices that are not known at compile time count from 0"},
+    {"OneHot", minOpset, "nna", buildOneHot, "depth known at compile time"},
 };
 
 ArrayRef<OnnxOp> lookupOps() { return ops; }

@@ -101,8 +101,8 @@ static void buildSoftmaxCrossEntropy(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"NegativeLogLikelihoodLoss", minOpset, buildNegativeLogLikelihood},
-    {"SoftmaxCrossEntropyLoss", minOpset, buildSoftmaxCrossEntropy},
+    {"NegativeLogLikelihoodLoss", minOpset, "FiF", buildNegativeLogLikelihood},
+    {"SoftmaxCrossEntropyLoss", minOpset, "FiF", buildSoftmaxCrossEntropy},
 };
 
 ArrayRef<OnnxOp> lossOps() { return ops; }

@@ -11,23 +11,14 @@ template <typename OpTy> static void buildUnary(OnnxNode &node) {
   node.set(node.b.create<OpTy>({node.in(0)}));
 }
 
-static void checkSameElement(OnnxNode &node, size_t i, size_t j) {
-  if (node.element(i) != node.element(j))
-    node.fail("expects operands of one type, got: " + Twine(node.proto.input(static_cast<int>(i))) +
-              " and " + node.proto.input(static_cast<int>(j)) + " differ");
-}
-
 template <typename OpTy> static void buildBinary(OnnxNode &node) {
-  checkSameElement(node, 0, 1);
   node.set(node.b.create<OpTy>({node.in(0), node.in(1)}));
 }
 
 template <typename OpTy> static void buildVariadic(OnnxNode &node) {
   Value result = node.in(0);
-  for (size_t i = 1; i < node.numInputs(); ++i) {
-    checkSameElement(node, 0, i);
+  for (size_t i = 1; i < node.numInputs(); ++i)
     result = node.b.create<OpTy>({result, node.in(i)});
-  }
   node.set(result);
 }
 
@@ -38,14 +29,12 @@ static void buildMean(OnnxNode &node) {
 }
 
 template <Predicate predicate> static void buildCompare(OnnxNode &node) {
-  checkSameElement(node, 0, 1);
   node.set(node.b.compare(predicate, node.in(0), node.in(1)));
 }
 
 static void buildPow(OnnxNode &node) { node.set(node.b.create<PowOp>({node.in(0), node.in(1)})); }
 
 static void buildMod(OnnxNode &node) {
-  checkSameElement(node, 0, 1);
   SmallVector<NamedAttribute> attributes;
   if (node.integer("fmod", 0))
     attributes.push_back(node.b.unit("fmod"));
@@ -55,7 +44,6 @@ static void buildMod(OnnxNode &node) {
 }
 
 static void buildWhere(OnnxNode &node) {
-  checkSameElement(node, 1, 2);
   node.set(node.b.select(node.in(0), node.in(1), node.in(2)));
 }
 
@@ -107,49 +95,49 @@ static void buildClip(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Abs", minOpset, buildUnary<AbsOp>},
-    {"Add", minOpset, buildBinary<AddOp>},
-    {"And", minOpset, buildBinary<AndOp>},
-    {"Cast", minOpset, buildCast},
-    {"CastLike", 15, buildCastLike},
-    {"Ceil", minOpset, buildUnary<CeilOp>},
-    {"Clip", minOpset, buildClip},
-    {"Cos", minOpset, buildUnary<CosOp>},
-    {"Cosh", minOpset, buildCosh},
-    {"Div", minOpset, buildBinary<DivOp>},
-    {"Equal", minOpset, buildCompare<Predicate::eq>},
-    {"Erf", minOpset, buildUnary<ErfOp>},
-    {"Exp", minOpset, buildUnary<ExpOp>},
-    {"Floor", minOpset, buildUnary<FloorOp>},
-    {"Greater", minOpset, buildCompare<Predicate::gt>},
-    {"GreaterOrEqual", minOpset, buildCompare<Predicate::ge>},
-    {"Identity", minOpset, buildIdentity},
-    {"IsInf", minOpset, buildIsInf},
-    {"IsNaN", minOpset, buildUnary<IsNanOp>},
-    {"Less", minOpset, buildCompare<Predicate::lt>},
-    {"LessOrEqual", minOpset, buildCompare<Predicate::le>},
-    {"Log", minOpset, buildUnary<LogOp>},
-    {"Max", minOpset, buildVariadic<MaxOp>},
-    {"Mean", minOpset, buildMean},
-    {"Min", minOpset, buildVariadic<MinOp>},
-    {"Mod", minOpset, buildMod},
-    {"Mul", minOpset, buildBinary<MulOp>},
-    {"Neg", minOpset, buildUnary<NegOp>},
-    {"Not", minOpset, buildUnary<NotOp>},
-    {"Or", minOpset, buildBinary<OrOp>},
-    {"Pow", minOpset, buildPow},
-    {"Reciprocal", minOpset, buildUnary<ReciprocalOp>},
-    {"Round", minOpset, buildUnary<RoundOp>},
-    {"Sign", minOpset, buildUnary<SignOp>},
-    {"Sin", minOpset, buildUnary<SinOp>},
-    {"Sinh", minOpset, buildSinh},
-    {"Sqrt", minOpset, buildUnary<SqrtOp>},
-    {"Sub", minOpset, buildBinary<SubOp>},
-    {"Sum", minOpset, buildVariadic<AddOp>},
-    {"Tan", minOpset, buildTan},
-    {"Tanh", minOpset, buildUnary<TanhOp>},
-    {"Where", minOpset, buildWhere},
-    {"Xor", minOpset, buildBinary<XorOp>},
+    {"Abs", minOpset, "n", buildUnary<AbsOp>},
+    {"Add", minOpset, "NN", buildBinary<AddOp>},
+    {"And", minOpset, "bb", buildBinary<AndOp>},
+    {"Cast", minOpset, "a", buildCast},
+    {"CastLike", 15, "aa", buildCastLike},
+    {"Ceil", minOpset, "f", buildUnary<CeilOp>},
+    {"Clip", minOpset, "NNN", buildClip},
+    {"Cos", minOpset, "f", buildUnary<CosOp>},
+    {"Cosh", minOpset, "f", buildCosh},
+    {"Div", minOpset, "NN", buildBinary<DivOp>},
+    {"Equal", minOpset, "AA", buildCompare<Predicate::eq>},
+    {"Erf", minOpset, "f", buildUnary<ErfOp>},
+    {"Exp", minOpset, "f", buildUnary<ExpOp>},
+    {"Floor", minOpset, "f", buildUnary<FloorOp>},
+    {"Greater", minOpset, "NN", buildCompare<Predicate::gt>},
+    {"GreaterOrEqual", minOpset, "NN", buildCompare<Predicate::ge>},
+    {"Identity", minOpset, "a", buildIdentity},
+    {"IsInf", minOpset, "f", buildIsInf},
+    {"IsNaN", minOpset, "f", buildUnary<IsNanOp>},
+    {"Less", minOpset, "NN", buildCompare<Predicate::lt>},
+    {"LessOrEqual", minOpset, "NN", buildCompare<Predicate::le>},
+    {"Log", minOpset, "f", buildUnary<LogOp>},
+    {"Max", minOpset, "N*", buildVariadic<MaxOp>},
+    {"Mean", minOpset, "F*", buildMean},
+    {"Min", minOpset, "N*", buildVariadic<MinOp>},
+    {"Mod", minOpset, "NN", buildMod},
+    {"Mul", minOpset, "NN", buildBinary<MulOp>},
+    {"Neg", minOpset, "s", buildUnary<NegOp>},
+    {"Not", minOpset, "b", buildUnary<NotOp>},
+    {"Or", minOpset, "bb", buildBinary<OrOp>},
+    {"Pow", minOpset, "sn", buildPow},
+    {"Reciprocal", minOpset, "f", buildUnary<ReciprocalOp>},
+    {"Round", minOpset, "f", buildUnary<RoundOp>},
+    {"Sign", minOpset, "n", buildUnary<SignOp>},
+    {"Sin", minOpset, "f", buildUnary<SinOp>},
+    {"Sinh", minOpset, "f", buildSinh},
+    {"Sqrt", minOpset, "f", buildUnary<SqrtOp>},
+    {"Sub", minOpset, "NN", buildBinary<SubOp>},
+    {"Sum", minOpset, "F*", buildVariadic<AddOp>},
+    {"Tan", minOpset, "f", buildTan},
+    {"Tanh", minOpset, "f", buildUnary<TanhOp>},
+    {"Where", minOpset, "bAA", buildWhere},
+    {"Xor", minOpset, "bb", buildBinary<XorOp>},
 };
 
 ArrayRef<OnnxOp> mathOps() { return ops; }

@@ -155,14 +155,14 @@ static void buildDropout(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"BatchNormalization", 14, buildBatchNormalization, "inference form"},
-    {"Dropout", minOpset, buildDropout, "no mask of a training site"},
-    {"InstanceNormalization", minOpset, buildInstanceNormalization},
-    {"LayerNormalization", 17, buildLayerNormalization},
-    {"LogSoftmax", minOpset, buildLogSoftmaxNode},
-    {"LpNormalization", minOpset, buildLpNormalization},
-    {"MeanVarianceNormalization", minOpset, buildMeanVarianceNormalization},
-    {"Softmax", minOpset, buildSoftmax},
+    {"BatchNormalization", 14, "FFFFF", buildBatchNormalization, "inference form"},
+    {"Dropout", minOpset, "ffb", buildDropout, "no mask of a training site"},
+    {"InstanceNormalization", minOpset, "FFF", buildInstanceNormalization},
+    {"LayerNormalization", 17, "FFF", buildLayerNormalization},
+    {"LogSoftmax", minOpset, "f", buildLogSoftmaxNode},
+    {"LpNormalization", minOpset, "f", buildLpNormalization},
+    {"MeanVarianceNormalization", minOpset, "f", buildMeanVarianceNormalization},
+    {"Softmax", minOpset, "f", buildSoftmax},
 };
 
 ArrayRef<OnnxOp> nnOps() { return ops; }

@@ -7,19 +7,10 @@ using namespace mlir;
 
 namespace colrow {
 
-static void checkFloats(OnnxNode &node) {
-  for (size_t i : {0, 1})
-    if (!isa<FloatType>(node.element(i)))
-      node.fail("multiplies integers, which is not imported; cast to float before it");
-  if (node.element(0) != node.element(1))
-    node.fail("multiplies matrices of different types");
-}
-
 /// numpy.matmul: leading dimensions broadcast. A dimension of size 1 against a larger one is
 /// dropped from its operand: einsum repeats it.
 static void buildMatMul(OnnxNode &node) {
   FoldingBuilder &b = node.b;
-  checkFloats(node);
   Value lhs = node.in(0), rhs = node.in(1);
   SmallVector<int64_t> left = shapeOf(lhs), right = shapeOf(rhs);
   if (left.empty() || right.empty())
@@ -78,7 +69,6 @@ static void buildMatMul(OnnxNode &node) {
 
 static void buildGemm(OnnxNode &node) {
   FoldingBuilder &b = node.b;
-  checkFloats(node);
   if (node.rank(0) != 2 || node.rank(1) != 2)
     node.fail("expects matrices, got ranks " + Twine(node.rank(0)) + " and " + Twine(node.rank(1)));
   std::string equation = node.integer("transA", 0) ? "it," : "ti,";
@@ -212,9 +202,9 @@ static void buildEinsum(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Einsum", minOpset, buildEinsum, "no broadcasting of sizes 1 under an ellipsis"},
-    {"Gemm", minOpset, buildGemm},
-    {"MatMul", minOpset, buildMatMul},
+    {"Einsum", minOpset, "F*", buildEinsum, "no broadcasting of sizes 1 under an ellipsis"},
+    {"Gemm", minOpset, "FFF", buildGemm},
+    {"MatMul", minOpset, "FF", buildMatMul},
 };
 
 ArrayRef<OnnxOp> productOps() { return ops; }

@@ -106,19 +106,19 @@ static void buildCumSum(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"ArgMax", minOpset, buildArg<ReduceMaxOp>},
-    {"ArgMin", minOpset, buildArg<ReduceMinOp>},
-    {"CumSum", minOpset, buildCumSum},
-    {"ReduceL1", minOpset, buildReduceL1},
-    {"ReduceL2", minOpset, buildReduceL2},
-    {"ReduceLogSum", minOpset, buildReduceLogSum},
-    {"ReduceLogSumExp", minOpset, buildReduceLogSumExp},
-    {"ReduceMax", minOpset, buildReduce<ReduceMaxOp, axesAreInput>},
-    {"ReduceMean", minOpset, buildReduceMean},
-    {"ReduceMin", minOpset, buildReduce<ReduceMinOp, axesAreInput>},
-    {"ReduceProd", minOpset, buildReduce<ReduceProdOp, axesAreInput>},
-    {"ReduceSum", minOpset, buildReduce<ReduceSumOp, 13>},
-    {"ReduceSumSquare", minOpset, buildReduceSumSquare},
+    {"ArgMax", minOpset, "n", buildArg<ReduceMaxOp>},
+    {"ArgMin", minOpset, "n", buildArg<ReduceMinOp>},
+    {"CumSum", minOpset, "si", buildCumSum},
+    {"ReduceL1", minOpset, "sl", buildReduceL1},
+    {"ReduceL2", minOpset, "fl", buildReduceL2},
+    {"ReduceLogSum", minOpset, "fl", buildReduceLogSum},
+    {"ReduceLogSumExp", minOpset, "fl", buildReduceLogSumExp},
+    {"ReduceMax", minOpset, "al", buildReduce<ReduceMaxOp, axesAreInput>},
+    {"ReduceMean", minOpset, "sl", buildReduceMean},
+    {"ReduceMin", minOpset, "al", buildReduce<ReduceMinOp, axesAreInput>},
+    {"ReduceProd", minOpset, "sl", buildReduce<ReduceProdOp, axesAreInput>},
+    {"ReduceSum", minOpset, "sl", buildReduce<ReduceSumOp, 13>},
+    {"ReduceSumSquare", minOpset, "sl", buildReduceSumSquare},
 };
 
 ArrayRef<OnnxOp> reduceOps() { return ops; }

@@ -328,13 +328,13 @@ static void buildSpaceToDepth(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Concat", minOpset, buildConcat}, {"DepthToSpace", minOpset, buildDepthToSpace},
-    {"Expand", minOpset, buildExpand}, {"Flatten", minOpset, buildFlatten},
-    {"Pad", minOpset, buildPad},       {"Reshape", minOpset, buildReshape},
-    {"Slice", minOpset, buildSlice},   {"SpaceToDepth", minOpset, buildSpaceToDepth},
-    {"Split", minOpset, buildSplit},   {"Squeeze", minOpset, buildSqueeze},
-    {"Tile", minOpset, buildTile},     {"Transpose", minOpset, buildTranspose},
-    {"Trilu", 14, buildTrilu},         {"Unsqueeze", minOpset, buildUnsqueeze},
+    {"Concat", minOpset, "A*", buildConcat},  {"DepthToSpace", minOpset, "a", buildDepthToSpace},
+    {"Expand", minOpset, "al", buildExpand},  {"Flatten", minOpset, "a", buildFlatten},
+    {"Pad", minOpset, "AlAi", buildPad},      {"Reshape", minOpset, "al", buildReshape},
+    {"Slice", minOpset, "aIIII", buildSlice}, {"SpaceToDepth", minOpset, "a", buildSpaceToDepth},
+    {"Split", minOpset, "al", buildSplit},    {"Squeeze", minOpset, "al", buildSqueeze},
+    {"Tile", minOpset, "al", buildTile},      {"Transpose", minOpset, "a", buildTranspose},
+    {"Trilu", 14, "al", buildTrilu},          {"Unsqueeze", minOpset, "al", buildUnsqueeze},
 };
 
 ArrayRef<OnnxOp> shapeOps() { return ops; }

@@ -89,12 +89,12 @@ static void buildEyeLike(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Constant", minOpset, buildConstant, "no strings, no sparse tensors"},
-    {"ConstantOfShape", minOpset, buildConstantOfShape},
-    {"EyeLike", minOpset, buildEyeLike},
-    {"Range", minOpset, buildRange, "operands known at compile time"},
-    {"Shape", minOpset, buildShape},
-    {"Size", minOpset, buildSize},
+    {"Constant", minOpset, "", buildConstant, "no strings, no sparse tensors"},
+    {"ConstantOfShape", minOpset, "l", buildConstantOfShape},
+    {"EyeLike", minOpset, "a", buildEyeLike},
+    {"Range", minOpset, "SSS", buildRange, "operands known at compile time"},
+    {"Shape", minOpset, "a", buildShape},
+    {"Size", minOpset, "a", buildSize},
 };
 
 ArrayRef<OnnxOp> sourceOps() { return ops; }

@@ -116,27 +116,6 @@ bool OnnxNode::wants(size_t i) const {
 // Tensors of the file
 //===----------------------------------------------------------------------===//
 
-reference::ElementType onnxElementType(int32_t dtype) {
-  switch (dtype) {
-  case onnx::TensorProto::FLOAT:
-    return reference::ElementType::f32;
-  case onnx::TensorProto::DOUBLE:
-    return reference::ElementType::f64;
-  case onnx::TensorProto::INT64:
-    return reference::ElementType::i64;
-  case onnx::TensorProto::INT32:
-    return reference::ElementType::i32;
-  case onnx::TensorProto::UINT8:
-    return reference::ElementType::u8;
-  case onnx::TensorProto::BOOL:
-    return reference::ElementType::b1;
-  default:
-    throw Error("uses element type " + dtypeName(dtype) +
-                "; imported are float, double, int64, int32, uint8 and bool: export the model in "
-                "float32");
-  }
-}
-
 Tensor tensorFromProto(const onnx::TensorProto &proto) {
   TensorInfo info = describeTensor(proto, {});
   reference::ElementType type = onnxElementType(info.dtype);

@@ -102,12 +102,34 @@ double shortestDecimal(float image);
 reference::Tensor tensorFromProto(const onnx::TensorProto &tensor);
 
 /// How an ONNX operator is imported.
+///
+/// `operands` has a letter an operand, for the element types that ONNX's definition of the operator
+/// allows there, of those that are imported (fewer where the importer builds less):
+///
+///   a  any                      i  int64, int32
+///   n  numbers: all but bool    l  int64
+///   s  numbers but uint8        b  bool
+///   f  float, double
+///
+/// Operands with upper-case letters have to be of one type. '*' behind a letter: any number of such
+/// operands. So "bAA" is Where's condition and its two choices.
 struct OnnxOp {
   llvm::StringLiteral name;
   int64_t since; ///< the first opset that has it, minOpset if older
+  llvm::StringLiteral operands;
   void (*build)(OnnxNode &node);
   llvm::StringLiteral remark = ""; ///< for the table: what is not covered
+
+  /// How many operands there may be.
+  size_t operandLimit() const { return operands.ends_with("*") ? SIZE_MAX : operands.size(); }
+  char operandClass(size_t i) const { return operands.ends_with("*") ? operands[0] : operands[i]; }
 };
+
+/// Whether operand i may be of this type.
+bool takesOperandOf(const OnnxOp &op, size_t i, reference::ElementType type);
+
+/// Throws Error for a node with operands of other types than `op` takes, or with too many.
+void checkOperandTypes(const OnnxNode &node, const OnnxOp &op);
 
 // The operators, a family a file.
 llvm::ArrayRef<OnnxOp> activationOps(); // ImportActivation.cpp

@@ -273,6 +273,53 @@ TEST(ImportErrors, AttributesThatAreMissingOrOfAnotherType) {
                   "node 'soft' (Softmax): has attribute 'axis' of type FLOAT, expected INT");
 }
 
+TEST(ImportErrors, OperandsOfWrongTypes) {
+  const std::string floats = "expected float or double; cast it before the node";
+  const std::string numbers =
+      "expected float, double, int64, int32 or uint8; cast it before the node";
+  auto asFirst = [](const std::string &type) {
+    return "expected " + type + " as operand 0 'x' is; cast one of them before the node";
+  };
+  struct Case {
+    const char *op;
+    std::vector<std::string> inputs;
+    std::string message;
+  };
+  const Case cases[] = {
+      {"Gather", {"x", "x"}, "operand 1 'x' is float, expected int64 or int32; cast it"},
+      {"Reshape", {"x", "x"}, "operand 1 'x' is float, expected int64; cast it"},
+      {"MatMul", {"x", "ids"}, "operand 1 'ids' is int64, " + floats},
+      {"MatMul", {"mask", "mask"}, "operand 0 'mask' is bool, " + floats},
+      {"MatMul", {"x", "d"}, "operand 1 'd' is double, " + asFirst("float")},
+      {"Gemm", {"mask", "x"}, "operand 0 'mask' is bool, " + floats},
+      {"Add", {"x", "mask"}, "operand 1 'mask' is bool, " + numbers},
+      {"Add", {"x", "ids"}, "operand 1 'ids' is int64, " + asFirst("float")},
+      {"Concat", {"x", "ids"}, "operand 1 'ids' is int64, " + asFirst("float")},
+      {"Clip", {"x", "", "ids"}, "operand 2 'ids' is int64, " + asFirst("float")},
+      {"Pow", {"mask", "x"}, "operand 0 'mask' is bool, expected float, double, int64 or int32;"},
+      {"Softmax", {"mask"}, "operand 0 'mask' is bool, " + floats},
+      {"Tanh", {"ids"}, "operand 0 'ids' is int64, " + floats},
+      {"Sqrt", {"mask"}, "operand 0 'mask' is bool, " + floats},
+      {"Relu", {"mask"}, "operand 0 'mask' is bool, expected float, double, int64 or int32;"},
+      {"Where", {"x", "x", "x"}, "operand 0 'x' is float, expected bool; cast it"},
+      {"Where", {"mask", "x", "ids"}, "operand 2 'ids' is int64, expected float as operand 1 'x'"},
+      {"Not", {"x"}, "operand 0 'x' is float, expected bool; cast it"},
+      {"And", {"mask", "x"}, "operand 1 'x' is float, expected bool; cast it"},
+      {"LayerNormalization", {"x", "ids"}, "operand 1 'ids' is int64, " + floats},
+      {"Add", {"x", "x", "x"}, "has 3 operands, expected at most 2"}};
+  for (const Case &each : cases) {
+    Builder builder;
+    builder.input("x", {"4", "4"})
+        .input("d", {"4", "4"}, onnx::TensorProto::DOUBLE)
+        .input("ids", {"4"}, onnx::TensorProto::INT64)
+        .input("mask", {"4", "4"}, onnx::TensorProto::BOOL)
+        .output("y");
+    builder.node(each.op, "/block/wrong", each.inputs, {"y"});
+    EXPECT_CONTAINS(errorOf(builder), "model.onnx: node '/block/wrong' (" + std::string(each.op) +
+                                          "): " + each.message);
+  }
+}
+
 TEST(ImportErrors, ReshapeOfAnotherBatch) {
   Builder builder;
   builder.input("x", {"b", "6"}).output("y");
