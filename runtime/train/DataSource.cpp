@@ -38,6 +38,12 @@ TokenFile::TokenFile(const std::string &path, DataFormat wanted, int64_t limit)
     format = endsWith(path, ".bin") ? DataFormat::uint16 : DataFormat::text;
     header = format == DataFormat::uint16 && file.size() >= llmcHeaderBytes &&
              headerField(file, 0) == llmcMagic;
+    // What nobody called text may be weights, a model or an image.
+    std::string_view text(reinterpret_cast<const char *>(file.data()), file.size());
+    if (size_t zero; format == DataFormat::text && (zero = text.find('\0')) != text.npos)
+      throw Error(fmt::format("'{}' is no text: its byte {} is 0; give text, or token ids in a .bin "
+                              "file, or say with --data-dtype what it holds",
+                              path, zero));
   }
   if (format == DataFormat::text && limit > 0 && limit < 256)
     throw Error(fmt::format("'{}' is text, whose bytes need a vocabulary of 256, but the model's "

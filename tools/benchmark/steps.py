@@ -55,7 +55,8 @@ class Colrow:
         out, profile = run.folder / "run", run.folder / "profile.json"
         shutil.rmtree(out, ignore_errors=True)
         run([self.folder(run, workload) / "trainer", "train", "--init", "--data", data(run, workload),
-             "--steps", steps + 1, "--threads-per-rank", self.threads, "--out", out, "--profile", profile],
+             "--data-dtype", "text", "--steps", steps + 1, "--threads-per-rank", self.threads, "--out", out,
+             "--profile", profile],
             cores=self.cores)
         with open(out / "metrics.jsonl") as file:
             seconds = [json.loads(line)["seconds"] for line in file]

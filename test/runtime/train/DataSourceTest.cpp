@@ -78,6 +78,13 @@ TEST_F(DataSourceTest, Errors) {
   file = writeTokens("v.bin", tokens, {20240520, 7, 3});
   EXPECT_EQ(errorOf(file, DataFormat::automatic, 0),
             "'" + file + "' has an llm.c header of version 7; only version 1 is known");
+  // An image, say. It is whatever the user says it is.
+  file = path("image.png");
+  writeTextFile(file, std::string("\x89PNG\0IHDR", 9));
+  EXPECT_EQ(errorOf(file, DataFormat::automatic, 0),
+            "'" + file + "' is no text: its byte 4 is 0; give text, or token ids in a .bin file, or "
+            "say with --data-dtype what it holds");
+  EXPECT_EQ(errorOf(file, DataFormat::text, 0), "no error");
   writeTextFile(path("empty.txt"), "");
   EXPECT_EQ(errorOf(path("empty.txt"), DataFormat::automatic, 0),
             "'" + path("empty.txt") + "' holds no tokens");

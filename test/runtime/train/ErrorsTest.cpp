@@ -21,6 +21,41 @@ struct ErrorsTest : TrainFixture {
   }
 };
 
+/// The bigram model, except that rank 1 fails where a function of it is called.
+class Breaking : public Program {
+public:
+  Breaking(std::unique_ptr<Program> program, const Rank &rank, std::string where)
+      : program(std::move(program)), isBroken(rank.index() == 1), where(std::move(where)) {}
+
+  const ProgramInfo &info() const override { return program->info(); }
+  float *parameter(size_t i) override { return at("parameter"), program->parameter(i); }
+  float *gradient(size_t i) override { return program->gradient(i); }
+  float *firstMoment(size_t i) override { return at("firstMoment"), program->firstMoment(i); }
+  float *secondMoment(size_t i) override { return program->secondMoment(i); }
+  void *input(size_t i) override { return program->input(i); }
+  const float *output(size_t i) override { return program->output(i); }
+  void zeroGradients() override { program->zeroGradients(); }
+  double forwardBackward(const StepScalars &scalars) override {
+    return at("forwardBackward"), program->forwardBackward(scalars);
+  }
+  double update(const StepScalars &scalars) override {
+    return at("update"), program->update(scalars);
+  }
+  double evaluate(const StepScalars &scalars) override {
+    return at("evaluate"), program->evaluate(scalars);
+  }
+
+private:
+  void at(const char *function) const {
+    if (isBroken && where == function)
+      throw std::runtime_error("broken in " + where);
+  }
+
+  std::unique_ptr<Program> program;
+  bool isBroken;
+  std::string where;
+};
+
 } // namespace
 
 TEST_F(ErrorsTest, Data) {
@@ -115,6 +150,30 @@ TEST_F(ErrorsTest, ProgramsThatRowsOfTokensCannotTrain) {
   info.inputs.erase(info.inputs.begin());
   EXPECT_EQ(fail({"--init", "--data", data}, &info),
             "'bigram.onnx' has no input for tokens of shape [4, 16]");
+}
+
+// Other ranks wait in a collective then.
+TEST_F(ErrorsTest, ARankThatFailsAnywhere) {
+  bigram::Shape shape{2};
+  ProgramInfo info = bigram::makeInfo(shape);
+  std::string data = writeText();
+  // Initial values, a step, its update, evaluation, a checkpoint's moments.
+  for (const char *where : {"parameter", "forwardBackward", "update", "evaluate", "firstMoment"}) {
+    GeneratedProgram generated = {info, [&](Rank &rank) -> std::unique_ptr<Program> {
+                                    return std::make_unique<Breaking>(
+                                        bigram::makeProgram(shape, info, rank), rank, where);
+                                  }};
+    std::ostringstream out, err;
+    EXPECT_EQ(trainerMain({"train", "--init", "--data", data, "--eval-data", data, "--eval-every",
+                           "1", "--save-every", "2", "--steps", "5", "--out", path(where)},
+                          folder.string(), generated, {out, err, false}),
+              1);
+    EXPECT_EQ(err.str(), "error: broken in " + std::string(where) + "\n");
+    for (const auto &entry : std::filesystem::directory_iterator(path(where)))
+      EXPECT_TRUE(entry.path().filename() == "config.json" ||
+                  entry.path().filename() == "metrics.jsonl")
+          << entry.path();
+  }
 }
 
 TEST_F(ErrorsTest, ARankThatFails) {

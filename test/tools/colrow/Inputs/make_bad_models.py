@@ -66,6 +66,9 @@ model = Model(tiny)
 model.edit_nodes(lambda _, node: put(node, NODE_OP, "LSTM") if text(node, NODE_OP) == "Tanh" else None)
 model.write(path("operator.onnx"))
 model = Model(tiny)
+model.edit_nodes(lambda _, node: put(node, NODE_OP, "Sigmoid") if text(node, NODE_OP) == "Tanh" else None)
+model.write(path("sigmoid.onnx"))
+model = Model(tiny)
 model.edit_nodes(lambda i, node: put(node, NODE_DOMAIN, "com.example") if i == 30 else None)
 model.write(path("domain.onnx"))
 for version in (12, 99):
@@ -74,7 +77,11 @@ for version in (12, 99):
     model.write(path(f"opset-{version}.onnx"))
 
 
-# Data. The vocabulary of gpt2-tiny has 503 tokens.
+# Data that is neither text nor tokens.
+write("image.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\b\0\0\0\0")
+
+
+# Tokens. The vocabulary of gpt2-tiny has 503.
 def write_tokens(name, tokens):
     write(name, struct.pack(f"<{len(tokens)}H", *tokens))
 
