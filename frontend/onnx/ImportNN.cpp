@@ -76,6 +76,16 @@ static void buildLayerNormalization(OnnxNode &node) {
       node.set(value, i);
 }
 
+/// Zhang and Sennrich, arXiv 1910.07467, equation 4.
+static void buildRmsNormalization(OnnxNode &node) {
+  FoldingBuilder &b = node.b;
+  Value x = node.in(0);
+  int64_t axis = node.axis(node.integer("axis", -1), rankOf(x));
+  Value square = mean(b, b.mul(x, x), llvm::to_vector(llvm::seq<int64_t>(axis, rankOf(x))));
+  Value deviation = b.create<SqrtOp>({b.add(square, node.number("epsilon", 1e-5))});
+  node.set(b.mul(b.mul(x, b.create<ReciprocalOp>({deviation})), node.in(1)));
+}
+
 /// A vector of channels as a tensor that broadcasts against [batch, channels, ...].
 static Value alongChannels(FoldingBuilder &b, Value vector, int64_t rank) {
   SmallVector<int64_t> shape(rank, 1);
@@ -162,6 +172,7 @@ static constexpr OnnxOp ops[] = {
     {"LogSoftmax", minOpset, "f", buildLogSoftmaxNode},
     {"LpNormalization", minOpset, "f", buildLpNormalization},
     {"MeanVarianceNormalization", minOpset, "f", buildMeanVarianceNormalization},
+    {"RMSNormalization", 23, "FF", buildRmsNormalization},
     {"Softmax", minOpset, "f", buildSoftmax},
 };
 

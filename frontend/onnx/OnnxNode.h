@@ -133,6 +133,7 @@ void checkOperandTypes(const OnnxNode &node, const OnnxOp &op);
 
 // The operators, a family a file.
 llvm::ArrayRef<OnnxOp> activationOps(); // ImportActivation.cpp
+llvm::ArrayRef<OnnxOp> attentionOps();  // ImportAttention.cpp
 llvm::ArrayRef<OnnxOp> convOps();       // ImportConv.cpp
 llvm::ArrayRef<OnnxOp> lookupOps();     // ImportLookup.cpp
 llvm::ArrayRef<OnnxOp> lossOps();       // ImportLoss.cpp

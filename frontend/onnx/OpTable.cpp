@@ -11,7 +11,7 @@ namespace colrow {
 const std::vector<const OnnxOp *> &allOnnxOps() {
   static const std::vector<const OnnxOp *> all = [] {
     std::vector<const OnnxOp *> list;
-    for (auto family : {activationOps(), convOps(), lookupOps(), lossOps(), mathOps(), nnOps(),
+    for (auto family : {activationOps(), attentionOps(), convOps(), lookupOps(), lossOps(), mathOps(), nnOps(),
                         productOps(), reduceOps(), shapeOps(), sourceOps()})
       for (const OnnxOp &op : family)
         list.push_back(&op);

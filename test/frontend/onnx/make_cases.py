@@ -1,4 +1,4 @@
-"""Writes conformance cases for opsets 18 to 20, as ONNX's own: a folder a case with model.onnx and
+"""Writes conformance cases for opsets 18 to 23, as ONNX's own: a folder a case with model.onnx and
 test_data_set_0/{input,output}_N.pb. The results are those of ONNX's reference evaluator.
 
     make_cases.py conformance/
@@ -139,11 +139,47 @@ def lookups(root):
          [x, np.array([[0, 1, 2], [0, 1, 2]], np.int64)], axis=0)
 
 
+def transformers(root):
+    x = floats(2, 3, 8)
+    case(root, "opset23_rms_norm", 23, "RMSNormalization", [x, floats(8)])
+    case(root, "opset23_rms_norm_epsilon", 23, "RMSNormalization", [x, floats(8)], epsilon=0.1)
+    case(root, "opset23_rms_norm_two_axes", 23, "RMSNormalization", [x, floats(3, 8)], axis=1)
+
+    q, k, v = floats(2, 3, 4, 8), floats(2, 3, 6, 8), floats(2, 3, 6, 5)
+    case(root, "opset23_attention", 23, "Attention", [q, k, v])
+    case(root, "opset23_attention_scale", 23, "Attention", [q, k, v], scale=0.3)
+    case(root, "opset23_attention_causal", 23, "Attention", [q, q, floats(2, 3, 4, 5)], is_causal=1)
+    case(root, "opset23_attention_mask", 23, "Attention", [q, k, v, floats(4, 6)])
+    visible = random.rand(2, 1, 4, 6) > 0.4
+    visible[..., 0] = True
+    case(root, "opset23_attention_bool_mask", 23, "Attention", [q, k, v, visible])
+    case(root, "opset23_attention_grouped", 23, "Attention", [floats(2, 6, 4, 8), k, v])
+    case(root, "opset23_attention_flat", 23, "Attention",
+         [floats(2, 4, 24), floats(2, 6, 24), floats(2, 6, 15)], q_num_heads=3, kv_num_heads=3)
+    case(root, "opset23_attention_flat_grouped", 23, "Attention",
+         [floats(2, 4, 48), floats(2, 6, 24), floats(2, 6, 24)], q_num_heads=6, kv_num_heads=3)
+
+    angles = floats(2, 4, 4)
+    tables = [np.cos(angles), np.sin(angles)]
+    case(root, "opset23_rotary", 23, "RotaryEmbedding", [q, *tables])
+    case(root, "opset23_rotary_interleaved", 23, "RotaryEmbedding", [q, *tables], interleaved=1)
+    case(root, "opset23_rotary_flat", 23, "RotaryEmbedding", [floats(2, 4, 24), *tables],
+         num_heads=3)
+    some = [table[..., :2] for table in tables]
+    case(root, "opset23_rotary_partial", 23, "RotaryEmbedding", [q, *some], rotary_embedding_dim=4)
+    case(root, "opset23_rotary_partial_interleaved", 23, "RotaryEmbedding", [q, *some],
+         rotary_embedding_dim=4, interleaved=1)
+    positions = np.array([[0, 1, 2, 3], [5, 6, 7, 8]], np.int64)
+    long = floats(10, 4)
+    case(root, "opset23_rotary_positions", 23, "RotaryEmbedding",
+         [q, np.cos(long), np.sin(long), positions])
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     if root.exists():
         shutil.rmtree(root)
-    for group in (reductions, activations, shapes, norms, lookups):
+    for group in (reductions, activations, shapes, norms, lookups, transformers):
         group(root)
     print(f"{len(list(root.iterdir()))} cases in {root}")
 
