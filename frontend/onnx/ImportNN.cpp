@@ -145,11 +145,11 @@ static void buildLpNormalization(OnnxNode &node) {
 /// out at attention probabilities. The program switches all sites off at evaluation.
 static void buildDropout(OnnxNode &node) {
   FoldingBuilder &b = node.b;
-  double ratio = node.has(1) ? node.known(1, "ratio").item() : 0.5;
+  double ratio = node.has(1) ? node.numberIn(1, "ratio") : 0.5;
   if (ratio < 0 || ratio >= 1)
     node.fail("has a ratio outside [0, 1)");
   Value x = node.in(0);
-  bool training = node.has(2) && node.known(2, "training_mode").integerItem();
+  bool training = node.has(2) && node.integerIn(2, "training_mode");
   if (node.wants(1)) {
     if (training && ratio > 0)
       node.fail("gives its mask away, which is not imported; use its first result only");

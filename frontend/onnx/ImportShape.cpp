@@ -274,7 +274,7 @@ static void buildPad(OnnxNode &node) {
     x = b.take(x, b.integers(paddedIndices(mode, shapeOf(x)[axis], low[axis], high[axis])), axis);
     low[axis] = high[axis] = 0;
   }
-  double value = node.has(2) ? node.known(2, "padding value").item() : 0;
+  double value = node.has(2) ? node.numberIn(2, "padding value") : 0;
   if (llvm::all_of(low, [](int64_t n) { return n == 0; }) &&
       llvm::all_of(high, [](int64_t n) { return n == 0; }))
     return node.set(x);

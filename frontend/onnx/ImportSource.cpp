@@ -62,8 +62,8 @@ static void buildSize(OnnxNode &node) {
 
 static void buildRange(OnnxNode &node) {
   FoldingBuilder &b = node.b;
-  double start = node.known(0, "start").item(), limit = node.known(1, "limit").item(),
-         delta = node.known(2, "delta").item();
+  double start = node.numberIn(0, "start"), limit = node.numberIn(1, "limit"),
+         delta = node.numberIn(2, "delta");
   if (delta == 0)
     node.fail("has a delta of 0");
   Type element = node.element(0);

@@ -32,12 +32,18 @@ SmallVector<int64_t> OnnxNode::integers(size_t i, StringRef what) const {
   return llvm::to_vector(ArrayRef(known(i, what).toIntegers()));
 }
 
-int64_t OnnxNode::integerIn(size_t i, StringRef what) const {
+const Tensor &OnnxNode::knownScalar(size_t i, StringRef what) const {
   const Tensor &tensor = known(i, what);
   if (tensor.size() != 1)
     fail("expects one number as its " + what + ", got: " + tensor.describe());
-  return tensor.toIntegers().front();
+  return tensor;
 }
+
+int64_t OnnxNode::integerIn(size_t i, StringRef what) const {
+  return knownScalar(i, what).toIntegers().front();
+}
+
+double OnnxNode::numberIn(size_t i, StringRef what) const { return knownScalar(i, what).item(); }
 
 const onnx::AttributeProto *OnnxNode::attribute(StringRef name) const {
   for (const onnx::AttributeProto &attribute : proto.attribute())

@@ -51,7 +51,9 @@ public:
   /// Operand i, which must be known at compile time; `what` it is goes into the error.
   const reference::Tensor &known(size_t i, llvm::StringRef what) const;
   llvm::SmallVector<int64_t> integers(size_t i, llvm::StringRef what) const;
+  /// One number.
   int64_t integerIn(size_t i, llvm::StringRef what) const;
+  double numberIn(size_t i, llvm::StringRef what) const;
 
   // Attributes.
   const onnx::AttributeProto *attribute(llvm::StringRef name) const;
@@ -85,6 +87,7 @@ public:
   [[noreturn]] void fail(const llvm::Twine &message) const;
 
 private:
+  const reference::Tensor &knownScalar(size_t i, llvm::StringRef what) const;
   const onnx::AttributeProto *attribute(llvm::StringRef name, int type) const;
   llvm::ArrayRef<mlir::Value> inputs;
   OnnxGraphState &state;

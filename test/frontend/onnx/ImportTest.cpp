@@ -320,6 +320,14 @@ TEST(ImportErrors, OperandsOfWrongTypes) {
   }
 }
 
+TEST(ImportErrors, ManyNumbersWhereOneBelongs) {
+  Builder builder;
+  builder.output("y").floats("two", {2}, {0, 1}).floats("one", {}, {1});
+  builder.node("Range", "range", {"two", "one", "one"}, {"y"});
+  EXPECT_CONTAINS(errorOf(builder),
+                  "model.onnx: node 'range' (Range): expects one number as its start, got: ");
+}
+
 TEST(ImportErrors, ReshapeOfAnotherBatch) {
   Builder builder;
   builder.input("x", {"b", "6"}).output("y");
