@@ -304,6 +304,15 @@ std::vector<DimSlice> getSlices(RankedTensorType type, GridAttr grid) {
   return slices;
 }
 
+std::vector<DimSlice> getStorage(RankedTensorType type, DictionaryAttr attributes,
+                                 GridAttr grid) {
+  std::vector<DimSlice> slices = getSlices(type, grid);
+  if (auto filled = attributes ? attributes.getAs<ArrayAttr>("colrow.filled") : ArrayAttr())
+    for (auto [slice, blocks] : llvm::zip(slices, filled))
+      slice.filled = cast<IntegerAttr>(blocks).getInt();
+  return slices;
+}
+
 RankedTensorType getLocalType(RankedTensorType type, GridAttr grid) {
   SmallVector<int64_t> shape;
   for (const DimSlice &slice : getSlices(type, grid)) {

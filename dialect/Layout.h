@@ -92,6 +92,10 @@ GridAttr getGrid(mlir::Operation *op);
 /// The slices of a tensor type on this grid: global sizes and cuts.
 std::vector<DimSlice> getSlices(mlir::RankedTensorType type, GridAttr grid);
 
+/// The same of a parameter, which knows by its attributes how its storage is filled up.
+std::vector<DimSlice> getStorage(mlir::RankedTensorType type, mlir::DictionaryAttr attributes,
+                                 GridAttr grid);
+
 /// What one rank holds of a tensor type: local shape, no layout. Needs every cut to divide.
 mlir::RankedTensorType getLocalType(mlir::RankedTensorType type, GridAttr grid);
 

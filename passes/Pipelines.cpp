@@ -53,7 +53,10 @@ void buildForwardPipeline(OpPassManager &passes, const PipelineOptions &options)
     SetGridOptions grid;
     grid.axes = llvm::to_vector(options.axes);
     passes.addPass(createSetGrid(grid));
-    passes.addPass(createShard());
+    ShardOptions shard;
+    shard.layout = llvm::to_vector(options.layout);
+    shard.isRequired = options.requireSharded;
+    passes.addPass(createShard(shard));
   }
 }
 

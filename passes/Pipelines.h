@@ -26,6 +26,9 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
                                               "none: one rank")};
   Option<std::string> objective{*this, "objective", llvm::cl::desc("see colrow-objective"),
                                 llvm::cl::init("auto")};
+  ListOption<std::string> layout{*this, "layout", llvm::cl::desc("see colrow-shard")};
+  Option<bool> requireSharded{*this, "require-sharded", llvm::cl::desc("see colrow-shard"),
+                              llvm::cl::init(false)};
   Option<std::string, RaiseParser> raise{
       *this, "raise",
       llvm::cl::desc("recognisers that run, such as gelu,layer_norm; all; or none: only primitive "

@@ -53,7 +53,7 @@ static ParameterInfo parameterInfo(func::FuncOp function, unsigned argument, Gri
   if (auto aliases = attributes.getAs<ArrayAttr>("colrow.aliases"))
     for (Attribute alias : aliases)
       info.aliases.push_back(cast<StringAttr>(alias).str());
-  info.dims = getSlices(type, grid);
+  info.dims = getStorage(type, attributes, grid);
   info.valid = validShape(attributes, type.getShape());
   info.decay = type.getRank() >= 2;
   info.transposed = attributes.contains("colrow.transposed");

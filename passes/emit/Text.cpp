@@ -83,7 +83,8 @@ std::string dimSlice(const DimSlice &slice) {
   for (const Cut &cut : slice.cuts)
     cuts += fmt::format("{}{{{}, {}, {}, {}}}", cuts.empty() ? "" : ", ", quoted(cut.axis),
                         cut.ranks, cut.blocks, cut.unit);
-  return fmt::format("{{{}, {{{}}}}}", slice.size, cuts);
+  std::string filled = slice.filled == 1 ? "" : fmt::format(", {}", slice.filled);
+  return fmt::format("{{{}, {{{}}}{}}}", slice.size, cuts, filled);
 }
 
 /// Where a line's comment begins, outside strings; npos without one.

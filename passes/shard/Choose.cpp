@@ -96,7 +96,7 @@ private:
 
 } // namespace
 
-std::vector<size_t> chooseRegions(ArrayRef<Region> regions) {
+std::vector<size_t> chooseRegions(ArrayRef<Region> regions, ArrayRef<size_t> wanted) {
   std::vector<size_t> nodes;
   llvm::DenseMap<Operation *, SmallVector<size_t>> owners;
   std::vector<llvm::SmallSetVector<size_t, 8>> conflicts(regions.size());
@@ -112,7 +112,12 @@ std::vector<size_t> chooseRegions(ArrayRef<Region> regions) {
       owners[op].push_back(i);
     }
   }
+  llvm::erase_if(nodes, [&](size_t node) {
+    return llvm::is_contained(wanted, node) ||
+           llvm::any_of(wanted, [&](size_t other) { return conflicts[node].count(other); });
+  });
   std::vector<size_t> chosen = IndependentSet(regions, std::move(conflicts)).solve(nodes).second;
+  chosen.insert(chosen.end(), wanted.begin(), wanted.end());
   llvm::sort(chosen);
   return chosen;
 }

@@ -9,6 +9,9 @@
 // product are zero in the padding, or are masked. With x and w zero there, the gradients dy w' and
 // x' dy are zero there too, and so is everything that they reach.
 //
+// Inside the slices of an outer axis every slice is filled up: 2 groups of 4 heads over a grid of
+// 2 x 3 are stored as 2 groups of 6.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/shard/Regions.h"
@@ -27,8 +30,8 @@ constexpr int64_t vocabularyMultiple = 128;
 /// Fills the blocks of a region up, from `units` to `padded` units each.
 class Padder {
 public:
-  Padder(Region &region, StringAttr axis, int64_t padded)
-      : region(region), axis(axis), units(region.units(axis)), padded(padded),
+  Padder(Region &region, Cuts &cuts, int64_t padded)
+      : region(region), cuts(cuts), units(region.units), padded(padded),
         function(region.seed->getParentOfType<func::FuncOp>()), builder(function.getContext()) {}
 
   LogicalResult resize() {
@@ -37,7 +40,7 @@ public:
     for (auto &[op, cut] : region.ops)
       moveBounds(op);
     for (auto &[value, state] : region.cuts) {
-      recordValid(value);
+      recordValid(value, state);
       Value(value).setType(resized(value.getType(), state));
     }
     for (auto &[operand, state] : region.constants) {
@@ -46,12 +49,14 @@ public:
       operand->set(ConstantOp::create(builder, constant.getLoc(),
                                       resized(constant.getType(), state),
                                       filledUp(constant.getValue(), state)));
+      for (AxisState &outer : cuts.constants[operand])
+        outer = widened(outer, state);
     }
     return success();
   }
 
   /// Keeps padding out of what sums or compares over the cut factor.
-  LogicalResult maskSums(RegionGrower &grower) {
+  void maskSums(RegionGrower &grower) {
     // The slope of a square root at 0 is infinite, and 0 times that is no number: such are kept away
     // from gradients by masks where values come to be, which give gradients of 0 whatever arrives.
     bool isSingular = llvm::any_of(region.ops, [&](auto &entry) {
@@ -64,12 +69,8 @@ public:
     for (auto &[op, cut] : ops) {
       if (isSingular && isa<MatrixProductOpInterface>(op))
         for (OpResult result : op->getResults())
-          if (AxisState state; cutDim(result, state)) {
-            FailureOr<Value> mask = masked(result, state, 0);
-            if (failed(mask))
-              return failure();
-            Value(result).replaceAllUsesExcept(*mask, mask->getDefiningOp());
-          }
+          if (AxisState state; cutDim(result, state))
+            mask(result, state, 0);
     }
     for (auto &[op, cut] : ops) {
       if (grower.ruleOf(op).factors[cut.factor].kind != FactorKind::sum)
@@ -81,41 +82,94 @@ public:
         if (!isa<ReduceSumOp, ReduceMaxOp>(op) && isZeroInPadding(operand.get()))
           continue;
         double neutral = isa<ReduceMaxOp>(op) ? -std::numeric_limits<double>::infinity() : 0;
-        FailureOr<Value> mask = masked(operand.get(), state, neutral);
-        if (failed(mask))
-          return failure();
-        operand.set(*mask);
+        operand.set(masked(operand.get(), state, neutral));
       }
     }
-    return success();
   }
 
-  FailureOr<Value> masked(Value value, AxisState state, double neutral) {
+  /// The value with `neutral` in the padding.
+  Value masked(Value value, AxisState state, double neutral) {
     Value &known = masks[{value, neutral < 0}];
-    if (known)
-      return known;
-    if (state.blocks > 1) {
-      Operation *op = value.getDefiningOp() ? value.getDefiningOp() : region.seed;
-      return op->emitError("'") << getUserName(value) << "': sums over " << state.blocks
-                                << " blocks that would be filled up from " << blockOf(state)
-                                << " to " << paddedBlockOf(state) << " elements";
-    }
-    builder.setInsertionPointAfterValue(value);
-    known = MaskPaddingOp::create(builder, value.getLoc(), value.getType(), value, state.dim,
-                                  blockOf(state), APFloat(neutral), TypeAttr());
-    region.cuts.insert({known, state});
+    if (!known)
+      known = createMask(value, state, neutral);
     return known;
   }
 
+  /// The same in the place of the value.
+  void mask(Value value, AxisState state, double neutral) {
+    Value replaced = masked(value, state, neutral);
+    Operation *first = replaced.getDefiningOp();
+    while (first->getOperand(0) != value)
+      first = first->getOperand(0).getDefiningOp();
+    value.replaceAllUsesExcept(replaced, first);
+  }
+
 private:
+  /// Of several blocks each is masked: [.., blocks * block, ..] as [.., blocks, block, ..].
+  Value createMask(Value value, AxisState state, double neutral) {
+    builder.setInsertionPointAfterValue(value);
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t blocks = blocksOf(type, state, paddedBlockOf(state));
+    auto create = [&](auto op, AxisState cut) {
+      [[maybe_unused]] std::optional<Violation> violation = inferResultLayouts(op);
+      assert(!violation && "whole blocks are cut as their dimension");
+      region.cuts.insert({op.getResult(), cut});
+      return op.getResult();
+    };
+    auto mask = [&](Value input, AxisState cut) {
+      Type plain = withLayout(input.getType(), {});
+      return create(MaskPaddingOp::create(builder, value.getLoc(), plain, input, cut.dim,
+                                          blockOf(state), APFloat(neutral), TypeAttr()),
+                    cut);
+    };
+    auto reshape = [&](Value input, ArrayRef<int64_t> shape, AxisState cut) {
+      Type plain = RankedTensorType::get(shape, type.getElementType());
+      return create(ReshapeOp::create(builder, value.getLoc(), plain, input), cut);
+    };
+    if (blocks == 1)
+      return mask(value, state);
+    SmallVector<int64_t> split(type.getShape());
+    split[state.dim] = blocks;
+    split.insert(split.begin() + state.dim + 1, paddedBlockOf(state));
+    AxisState inBlock = AxisState::shard(state.axis, state.dim + 1, 1, state.unit);
+    Value masked = mask(reshape(value, split, inBlock), inBlock);
+    return reshape(masked, type.getShape(), state);
+  }
+
   int64_t blockOf(AxisState state) const { return units * state.unit; }
   int64_t paddedBlockOf(AxisState state) const { return padded * state.unit; }
+
+  /// How many blocks of this size a dimension has, slices of outer axes included.
+  static int64_t blocksOf(Type type, AxisState state, int64_t block) {
+    return cast<RankedTensorType>(type).getDimSize(state.dim) / block;
+  }
+
+  /// Whether a cut of another axis deals out the same units, and gets more of them.
+  static bool hasSameUnits(AxisState outer, AxisState state) { return outer.unit == state.unit; }
+  /// Whether what is filled up lies within the units of another axis' cut of the dimension.
+  bool isInUnit(AxisState outer, AxisState state) const {
+    return outer.unit % blockOf(state) == 0;
+  }
+
+  /// The cut of an outer axis once what its slices hold is filled up.
+  AxisState widened(AxisState outer, AxisState state) const {
+    if (outer.isShard() && outer.dim == state.dim && !hasSameUnits(outer, state))
+      outer.unit = outer.unit / units * padded;
+    return outer;
+  }
 
   RankedTensorType resized(Type type, AxisState state) const {
     auto tensor = cast<RankedTensorType>(type);
     SmallVector<int64_t> shape(tensor.getShape());
     shape[state.dim] = shape[state.dim] / units * padded;
-    return RankedTensorType::get(shape, tensor.getElementType(), tensor.getEncoding());
+    LayoutAttr layout = getLayout(type);
+    if (layout)
+      layout = LayoutAttr::get(type.getContext(), llvm::map_to_vector(layout.getStates(),
+                                                                      [&](AxisState outer) {
+                                                                        return widened(outer,
+                                                                                       state);
+                                                                      }));
+    return RankedTensorType::get(shape, tensor.getElementType(), layout);
   }
 
   /// What cannot be filled up: the error names it.
@@ -142,14 +196,34 @@ private:
                             " elements");
     }
     for (auto &[value, state] : region.cuts) {
+      if (!canFillUp(value, state))
+        return fail(value.getDefiningOp() ? value.getDefiningOp() : region.seed,
+                    "has " + Twine(units) + " units inside slices that are cut or filled up in "
+                    "another way");
       bool leaves = llvm::any_of(value.getUsers(), [](Operation *user) {
         return isa<func::ReturnOp>(user);
       });
-      if (leaves && state.blocks > 1)
+      int64_t blocks = blocksOf(value.getType(), state, blockOf(state));
+      if (leaves && blocks > 1)
         return fail(value.getDefiningOp() ? value.getDefiningOp() : region.seed,
-                    "is an output whose " + Twine(state.blocks) + " blocks would be filled up");
+                    "is an output whose " + Twine(blocks) + " blocks would be filled up");
     }
     return success();
+  }
+
+  /// Whether the blocks lie in one piece, and nothing in them is filled up already.
+  bool canFillUp(Value value, AxisState state) {
+    if (LayoutAttr layout = getLayout(value.getType()))
+      for (AxisState outer : layout.getStates())
+        if (outer.isShard() && outer.dim == state.dim && !hasSameUnits(outer, state) &&
+            !isInUnit(outer, state))
+          return false;
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto valid = argument ? function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(),
+                                                                 "colrow.valid")
+                          : ArrayAttr();
+    return !valid || cast<IntegerAttr>(valid[state.dim]).getInt() ==
+                         cast<RankedTensorType>(argument.getType()).getDimSize(state.dim);
   }
 
   bool cutDim(Value value, AxisState &state) {
@@ -179,15 +253,35 @@ private:
     }
   }
 
-  /// Remembers the size without padding where values leave and enter the program.
-  void recordValid(Value value) {
-    ArrayAttr valid =
-        builder.getI64ArrayAttr(cast<RankedTensorType>(value.getType()).getShape());
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      function.setArgAttr(argument.getArgNumber(), "colrow.valid", valid);
+  /// Remembers the padding where values leave and enter the program.
+  void recordValid(Value value, AxisState state) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+    int64_t blocks = blocksOf(value.getType(), state, blockOf(state));
+    auto record = [&](DictionaryAttr known, auto set) {
+      SmallVector<int64_t> valid(shape), filled(shape.size(), 1);
+      if (auto sizes = known ? known.getAs<ArrayAttr>("colrow.valid") : ArrayAttr())
+        for (size_t d = 0; d < shape.size(); ++d) {
+          valid[d] = cast<IntegerAttr>(sizes[d]).getInt();
+          filled[d] = cast<IntegerAttr>(known.getAs<ArrayAttr>("colrow.filled")[d]).getInt();
+        }
+      valid[state.dim] = shape[state.dim];
+      filled[state.dim] = blocks;
+      set("colrow.valid", builder.getI64ArrayAttr(valid));
+      set("colrow.filled", builder.getI64ArrayAttr(filled));
+    };
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      unsigned i = argument.getArgNumber();
+      record(function.getArgAttrDict(i), [&](StringRef name, Attribute attribute) {
+        function.setArgAttr(i, name, attribute);
+      });
+    }
     for (OpOperand &use : value.getUses())
-      if (isa<func::ReturnOp>(use.getOwner()))
-        function.setResultAttr(use.getOperandNumber(), "colrow.valid", valid);
+      if (isa<func::ReturnOp>(use.getOwner())) {
+        unsigned i = use.getOperandNumber();
+        record(function.getResultAttrDict(i), [&](StringRef name, Attribute attribute) {
+          function.setResultAttr(i, name, attribute);
+        });
+      }
   }
 
   /// A constant with zeros in the padding, or more of the one value that it has.
@@ -256,7 +350,7 @@ private:
   }
 
   Region &region;
-  StringAttr axis;
+  Cuts &cuts;
   int64_t units, padded;
   func::FuncOp function;
   OpBuilder builder;
@@ -266,11 +360,9 @@ private:
 
 } // namespace
 
-LogicalResult padVocabulary(Region &region, RegionGrower &grower, StringAttr axis,
-                            int64_t ranks) {
-  int64_t valid = region.units(axis);
-  int64_t padded = llvm::alignTo(valid, vocabularyMultiple * ranks);
-  if (padded == valid)
+LogicalResult padVocabulary(Region &region, RegionGrower &grower, Cuts &cuts, int64_t ranks) {
+  int64_t padded = llvm::alignTo(region.units, vocabularyMultiple * ranks);
+  if (padded == region.units)
     return success();
   // What reduces over the vocabulary itself knows only storage; the loss has its own valid size.
   bool sums = false, maxima = false;
@@ -283,26 +375,22 @@ LogicalResult padVocabulary(Region &region, RegionGrower &grower, StringAttr axi
       if (auto found = region.cuts.find(op->getResult(0)); found != region.cuts.end())
         products.push_back(*found);
   }
-  Padder padder(region, axis, padded);
+  Padder padder(region, cuts, padded);
   if (failed(padder.resize()))
     return failure();
   if (!sums && !maxima)
     return success();
-  for (auto &[value, state] : products) {
-    FailureOr<Value> mask = padder.masked(
-        value, state, maxima ? -std::numeric_limits<double>::infinity() : 0.0);
-    if (failed(mask))
-      return failure();
-    value.replaceAllUsesExcept(*mask, mask->getDefiningOp());
-  }
+  for (auto &[value, state] : products)
+    padder.mask(value, state, maxima ? -std::numeric_limits<double>::infinity() : 0.0);
   return success();
 }
 
-LogicalResult padUnits(Region &region, RegionGrower &grower, StringAttr axis, int64_t ranks) {
-  Padder padder(region, axis, llvm::alignTo(region.units(axis), ranks));
+LogicalResult padUnits(Region &region, RegionGrower &grower, Cuts &cuts, int64_t ranks) {
+  Padder padder(region, cuts, llvm::alignTo(region.units, ranks));
   if (failed(padder.resize()))
     return failure();
-  return padder.maskSums(grower);
+  padder.maskSums(grower);
+  return success();
 }
 
 } // namespace colrow

@@ -29,7 +29,11 @@ def Shard : Pass<"colrow-shard", "::mlir::ModuleOp"> {
     Grows a region from every factor of every product and lookup (`passes/shard/Regions.h`), chooses
     those that divide the most product FLOPs at the fewest bytes moved, writes their layouts into
     the types and inserts f and g. Needs the grid. Afterwards every value has a layout and the
-    program satisfies L1 to L8. Vocabularies are padded to a multiple of 128 times the ranks.
+    program satisfies L1 to L8. Vocabularies are padded to a multiple of 128 times the ranks, heads
+    and units to a multiple of the ranks. Where heads of keys and values are fewer than the ranks, the
+    axis becomes two (`passes/shard/Factor.cpp`). Partial values are added before g where only their
+    sum is read, and f stands where the gradients to reduce are smallest (`SumPartials.cpp`,
+    `MoveF.cpp`). A parameter's layout may be asked for: `layout=*.c_fc.weight=shard<1>`.
 
     Before:
 
@@ -59,5 +63,11 @@ def Shard : Pass<"colrow-shard", "::mlir::ModuleOp"> {
     %4 = colrow.g %3 on ["tp"]
     ```
   }];
-  let options = [Option<"axis", "axis", "std::string", "\"tp\"", "axis of the grid to cut over">];
+  let options = [
+    Option<"axis", "axis", "std::string", "\"tp\"", "axis of the grid to cut over">,
+    ListOption<"layout", "layout", "std::string",
+               "cuts that must be chosen, PATTERN=shard<DIMENSION>, or never, PATTERN=whole">,
+    Option<"isRequired", "require-sharded", "bool", "false",
+           "an error where every rank would hold a product's weight whole">
+  ];
 }

@@ -14,10 +14,29 @@ const ShardingRule &RegionGrower::ruleOf(Operation *op) {
   return it->second;
 }
 
-int64_t Region::units(StringAttr axis) {
-  ShardingRule rule = cast<ShardingRuleOpInterface>(seed).getShardingRule();
-  int64_t size = factorSizes(seed, rule, axis)[seedCut.factor];
-  return size / (seedCut.blocks * seedCut.unit);
+FactorSizes RegionGrower::sizesOf(Operation *op) {
+  const ShardingRule &rule = ruleOf(op);
+  FactorSizes sizes;
+  for (const Factor &factor : rule.factors)
+    sizes.push_back(factor.size);
+  GridAttr grid = getGrid(op);
+  for (StringAttr axis : outer) {
+    auto reduce = [&](TypeRange types, ArrayRef<TensorFactors> tensors) {
+      for (auto [type, tensor] : llvm::zip(types, tensors)) {
+        AxisState state = getState(type, axis);
+        if (!state.isShard())
+          continue;
+        std::optional<FactorCut> cut = factorOf(rule, sizes, tensor, state);
+        assert(cut && "regions cut along factors");
+        sizes[cut->factor] /= grid.sizeOf(axis.getValue());
+        return true;
+      }
+      return false;
+    };
+    if (!reduce(op->getOperandTypes(), rule.operands))
+      reduce(op->getResultTypes(), rule.results);
+  }
+  return sizes;
 }
 
 /// Cuts a value and queues the ops around it. False when an obstacle was met.
@@ -41,7 +60,7 @@ bool RegionGrower::cutValue(Region &region, Value value, AxisState state) {
     Operation *op = value.getDefiningOp();
     const ShardingRule &rule = ruleOf(op);
     std::optional<FactorCut> cut =
-        factorOf(rule, factorSizes(op, rule, axis),
+        factorOf(rule, sizesOf(op),
                  rule.results[cast<OpResult>(value).getResultNumber()], state);
     if (!cut) {
       region.obstacle = {op, value, llvm::formatv("{0} cuts across its structure", state.str())};
@@ -54,7 +73,7 @@ bool RegionGrower::cutValue(Region &region, Value value, AxisState state) {
     if (isa<func::ReturnOp>(op))
       continue; // outputs leave the program as they are
     const ShardingRule &rule = ruleOf(op);
-    std::optional<FactorCut> cut = factorOf(rule, factorSizes(op, rule, axis),
+    std::optional<FactorCut> cut = factorOf(rule, sizesOf(op),
                                             rule.operands[use.getOperandNumber()], state);
     if (!cut) {
       region.obstacle = {op, value, llvm::formatv("{0} cuts across its structure", state.str())};
@@ -75,7 +94,7 @@ bool RegionGrower::cutOp(Region &region, Operation *op, FactorCut cut) {
     return false;
   }
   const ShardingRule &rule = ruleOf(op);
-  FactorSizes sizes = factorSizes(op, rule, axis);
+  FactorSizes sizes = sizesOf(op);
   FactorKind kind = rule.factors[cut.factor].kind;
   if (kind == FactorKind::whole) {
     region.obstacle = {op, Value(),
@@ -149,6 +168,7 @@ Region RegionGrower::grow(Operation *op, FactorCut cut) {
   Region region;
   region.seed = op;
   region.seedCut = cut;
+  region.units = sizesOf(op)[cut.factor] / (cut.blocks * cut.unit);
   work.assign({{op, cut}});
   while (!work.empty()) {
     auto [next, nextCut] = work.pop_back_val();
@@ -169,7 +189,7 @@ std::vector<Region> RegionGrower::growAll() {
     if (!isa<MatrixProductOpInterface>(op) && !isLookup)
       return;
     const ShardingRule &rule = ruleOf(op);
-    FactorSizes sizes = factorSizes(op, rule, axis);
+    FactorSizes sizes = sizesOf(op);
     for (unsigned factor = 0; factor < rule.factors.size(); ++factor) {
       FactorCut cut{factor, 1, 1};
       if (sizes[factor] == 1 || rule.factors[factor].kind == FactorKind::whole ||

@@ -56,22 +56,26 @@ struct Region {
   bool cutsInput = false;
   std::optional<Obstacle> obstacle;
 
+  /// Units of the cut factor in one block, inside a slice of the outer axes: what the ranks must
+  /// divide.
+  int64_t units = 0;
+
   // What choosing it gains and costs, on all ranks together.
   double flops = 0;          ///< of forward matrix products that are divided
   double parameterBytes = 0; ///< of parameters with two or more dimensions that are divided
   double movedBytes = 0;     ///< reduced by g, forward and backward
   int64_t collectives = 0;
 
-  /// Units of the cut factor in one block: what the ranks must divide.
-  int64_t units(mlir::StringAttr axis);
   bool isLegal() const { return !obstacle && !cutsInput && !parameters.empty(); }
 };
 
-/// Grows regions over one function, each (op, factor cut) once.
+/// Grows regions over one function, each (op, factor cut) once. `outer` are the axes whose cuts the
+/// types have already: new ones cut their slices.
 class RegionGrower {
 public:
-  RegionGrower(mlir::func::FuncOp function, mlir::StringAttr axis)
-      : function(function), axis(axis) {}
+  RegionGrower(mlir::func::FuncOp function, mlir::StringAttr axis,
+               llvm::ArrayRef<mlir::StringAttr> outer)
+      : function(function), axis(axis), outer(outer) {}
 
   /// Regions of every factor of every product and of every lookup in a parameter. Illegal ones are
   /// kept for their reasons.
@@ -80,6 +84,7 @@ public:
   const ShardingRule &ruleOf(mlir::Operation *op);
 
 private:
+  FactorSizes sizesOf(mlir::Operation *op);
   Region grow(mlir::Operation *op, FactorCut cut);
   bool cutOp(Region &region, mlir::Operation *op, FactorCut cut);
   bool cutValue(Region &region, mlir::Value value, AxisState state);
@@ -87,6 +92,7 @@ private:
 
   mlir::func::FuncOp function;
   mlir::StringAttr axis;
+  llvm::SmallVector<mlir::StringAttr> outer;
   /// References into it stay valid while it grows.
   std::map<mlir::Operation *, ShardingRule> rules;
   /// Ops whose cut is decided but whose neighbours are not visited yet.
@@ -94,22 +100,41 @@ private:
 };
 
 /// Chooses regions that agree: most product FLOPs divided, then most parameter bytes, then fewest
-/// bytes moved, fewest collectives, program order. Exact. Returns indices into `regions`.
-std::vector<size_t> chooseRegions(llvm::ArrayRef<Region> regions);
+/// bytes moved, fewest collectives, program order. Exact. Returns indices into `regions`. Those that
+/// `wanted` lists, which agree, are chosen whatever they gain.
+std::vector<size_t> chooseRegions(llvm::ArrayRef<Region> regions,
+                                  llvm::ArrayRef<size_t> wanted = {});
 
-/// Rounds the storage of a vocabulary up to a multiple of 128 times the ranks of the axis and masks
-/// the padding where something reduces over it.
-mlir::LogicalResult padVocabulary(Region &region, RegionGrower &grower, mlir::StringAttr axis,
+/// What the regions of all axes together do to a function: the types have the cuts already, f and g
+/// follow when all axes are known.
+struct Cuts {
+  /// Constants that are cut, by use, outer axis first.
+  llvm::MapVector<mlir::OpOperand *, llvm::SmallVector<AxisState>> constants;
+  /// Results that are partial, and operands that are whole beside cut ones, on these axes.
+  llvm::MapVector<mlir::OpResult, llvm::SmallVector<mlir::StringAttr>> partials;
+  llvm::MapVector<mlir::OpOperand *, llvm::SmallVector<mlir::StringAttr>> wholes;
+};
+
+/// Rounds the storage of a vocabulary up to a multiple of 128 times `ranks` and masks the padding
+/// where something reduces over it.
+mlir::LogicalResult padVocabulary(Region &region, RegionGrower &grower, Cuts &cuts,
                                   int64_t ranks);
 
 /// Rounds the units of a region's blocks (heads) up to a multiple of the ranks and masks the padding
 /// where it would be noticed. Emits an error that names the operation where that cannot be.
-mlir::LogicalResult padUnits(Region &region, RegionGrower &grower, mlir::StringAttr axis,
-                             int64_t ranks);
+mlir::LogicalResult padUnits(Region &region, RegionGrower &grower, Cuts &cuts, int64_t ranks);
 
-/// Writes the cuts of regions that agree into the types and inserts f, g and take_shard.
-void applyRegions(mlir::func::FuncOp function, llvm::ArrayRef<const Region *> regions,
-                  mlir::StringAttr axis);
+/// Writes the cuts of a region into the types, and the rest into `cuts`.
+void writeTypes(const Region &region, mlir::StringAttr axis, Cuts &cuts);
+
+/// Inserts f, g and take_shard.
+void insertConversions(mlir::func::FuncOp function, const Cuts &cuts);
+
+/// Adds partial values before g where only their sum is read.
+void reduceSumsOnce(mlir::func::FuncOp function);
+
+/// Puts f before what is computed for it alone, where the gradients to reduce are smaller there.
+void moveF(mlir::func::FuncOp function, llvm::ArrayRef<mlir::StringAttr> axes);
 
 /// How a region's factor is named in messages: the op whose factor it is, and its size.
 std::string describe(const Region &region);

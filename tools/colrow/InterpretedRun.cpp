@@ -32,11 +32,11 @@ RankedTensorType globalType(func::FuncOp function, unsigned argument) {
   return cast<RankedTensorType>(function.getArgumentTypes()[argument]);
 }
 
-/// For every dimension of a parameter, where in its storage (of this type) its elements are.
-std::vector<std::vector<int64_t>> storedIndices(ModuleOp module, RankedTensorType type,
+/// For every dimension of a parameter, where in its storage its elements are.
+std::vector<std::vector<int64_t>> storedIndices(const std::vector<DimSlice> &storage,
                                                 const std::vector<int64_t> &valid) {
   std::vector<std::vector<int64_t>> indices(valid.size());
-  for (auto [d, dim] : llvm::enumerate(getSlices(type, getGrid(module))))
+  for (auto [d, dim] : llvm::enumerate(storage))
     for (int64_t i = 0; i < dim.size; ++i)
       if (dim.validIndex(i, valid[d]) >= 0)
         indices[d].push_back(i);
@@ -125,7 +125,9 @@ public:
       std::vector<int64_t> shape = parameter->valueShape();
       std::vector<float> data = weights(*parameter);
       RankedTensorType type = globalType(step, i);
-      valid[name] = {shape, shapeOf(type), storedIndices(*program, type, shape)};
+      std::vector<DimSlice> storage =
+          getStorage(type, step.getArgAttrDict(i), getGrid(*program));
+      valid[name] = {shape, shapeOf(type), storedIndices(storage, shape)};
       state[name] = valid[name].stored(std::vector<double>(data.begin(), data.end()));
       Tensor zeros = Tensor::full(reference::ElementType::f32, shapeOf(type), 0);
       state[name + ".gradient"] = state[name + ".first"] = state[name + ".second"] = zeros;

@@ -34,6 +34,11 @@ void addModelOptions(CLI::App &app, ModelOptions &options) {
                  "such as attention,gelu")
       ->check([](const std::string &choice) { return checkRaise(choice); })
       ->capture_default_str();
+  app.add_option("--layout", options.layout,
+                 "cuts to choose, PARAMETER=shard<DIMENSION>, or never, PARAMETER=whole; * stands for "
+                 "any part of a name");
+  app.add_flag("--require-sharded", options.requireSharded,
+               "an error where every rank would hold the whole weight of a product");
   addParameterOptions(app, options.parameters);
   app.add_flag("--remarks", options.remarks, "say what was decided about parameters");
 }
@@ -125,6 +130,9 @@ Model::compile(int64_t ranks,
   if (ranks > 1) {
     std::string axis = "tp=" + std::to_string(ranks);
     options.axes.push_back(axis);
+    for (const std::string &wish : chosen.layout)
+      options.layout.push_back(wish);
+    options.requireSharded = chosen.requireSharded;
   }
   PassManager passes(&context, ModuleOp::getOperationName());
   pipeline(passes, options);

@@ -30,6 +30,8 @@ struct ModelOptions {
   std::map<std::string, std::vector<int64_t>> inputShapes;
   ParameterOptions parameters;
   std::string objective = "auto", raise = "all";
+  std::vector<std::string> layout; ///< PATTERN=shard<DIMENSION> or PATTERN=whole
+  bool requireSharded = false;
   bool remarks = false;
 };
 

@@ -59,13 +59,14 @@ static std::string hashOf(Model &model, int64_t ranks) {
   add(std::to_string(options.batch.value_or(0)));
   add(std::to_string(options.sequence.value_or(0)));
   for (const auto *texts : {&options.bindings, &options.parameters.tie, &options.parameters.untie,
-                            &options.parameters.restoreBias}) {
+                            &options.parameters.restoreBias, &options.layout}) {
     for (const std::string &text : *texts)
       add(text);
     add("");
   }
   add(options.objective);
   add(options.raise);
+  add(options.requireSharded ? "sharded" : "");
   // A compiler or runtime that was built anew may make another program.
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
   std::vector<fs::path> files{options.model, self};

@@ -53,6 +53,7 @@ struct Cut {
 struct DimSlice {
   int64_t size = 0;
   std::vector<Cut> cuts;
+  int64_t filled = 1; ///< blocks with padding behind equally many valid elements, see validIndex
 
   bool isCut() const { return !cuts.empty(); }
 
@@ -109,14 +110,10 @@ struct DimSlice {
     return index;
   }
 
-  /// The number of a global element among `valid` elements, where blocks of the dimension (of its
-  /// outer cut; without one it is a single block) hold padding behind equally many valid elements;
-  /// -1 for padding.
+  /// The number of a global element among `valid` elements, where each of the `filled` blocks of
+  /// the dimension has padding behind equally many valid elements; -1 for padding.
   int64_t validIndex(int64_t global, int64_t valid) const {
-    if (valid == size)
-      return global;
-    int64_t blocks = cuts.empty() ? 1 : cuts.front().blocks;
-    int64_t stored = size / blocks, kept = valid / blocks;
+    int64_t stored = size / filled, kept = valid / filled;
     return global % stored < kept ? global / stored * kept + global % stored : -1;
   }
 };

@@ -73,7 +73,7 @@ TEST(Layout, LocalIndexInvertsGlobalIndex) {
 }
 
 TEST(Layout, PaddingIsAtTheEndOfEveryBlock) {
-  DimSlice dim{18, {{"tp", 3, 3, 1}}}; // 4 of 6 in each of 3 blocks
+  DimSlice dim{18, {{"tp", 3, 3, 1}}, 3}; // 4 of 6 in each of 3 blocks
   std::vector<int64_t> found;
   for (int64_t i = 0; i < 18; ++i)
     found.push_back(dim.validIndex(i, 12));
