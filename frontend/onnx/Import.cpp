@@ -20,13 +20,14 @@ namespace colrow {
 
 /// What one of the two options means: the symbol of this name, or else the one at `dim` of the
 /// first input that has a symbol there, or else the size that an input has there (0: none has).
-static std::pair<std::string, int64_t> findDimension(const OnnxModel &model, const char *name,
-                                                     size_t dim) {
-  std::vector<std::string> symbols = model.symbols();
-  if (llvm::is_contained(symbols, name))
-    return {name, 0};
+static std::pair<std::string, int64_t> findDimension(const std::vector<GraphInput> &inputs,
+                                                     const char *name, size_t dim) {
+  for (const GraphInput &input : inputs)
+    for (const InputDim &each : input.dims)
+      if (each.symbol == name)
+        return {name, 0};
   int64_t fixed = 0;
-  for (const GraphInput &input : model.inputs()) {
+  for (const GraphInput &input : inputs) {
     if (input.dims.size() <= dim || (dim > 0 && input.dims.size() != 2))
       continue;
     if (!input.dims[dim].symbol.empty())
@@ -37,12 +38,12 @@ static std::pair<std::string, int64_t> findDimension(const OnnxModel &model, con
   return {"", fixed};
 }
 
-std::string symbolOfBatch(const OnnxModel &model) {
-  return findDimension(model, "batch", 0).first;
+std::string symbolOfBatch(const std::vector<GraphInput> &inputs) {
+  return findDimension(inputs, "batch", 0).first;
 }
 
-std::string symbolOfSequence(const OnnxModel &model) {
-  return findDimension(model, "sequence", 1).first;
+std::string symbolOfSequence(const std::vector<GraphInput> &inputs) {
+  return findDimension(inputs, "sequence", 1).first;
 }
 
 /// Binds the symbol of an option, if it was given. A size in the file must agree.
@@ -50,7 +51,7 @@ static void bindOption(const OnnxModel &model, std::optional<int64_t> size, cons
                        size_t dim, std::map<std::string, int64_t> &bindings) {
   if (!size)
     return;
-  auto [symbol, fixed] = findDimension(model, name, dim);
+  auto [symbol, fixed] = findDimension(model.inputs(), name, dim);
   if (symbol.empty() && fixed == *size)
     return;
   if (symbol.empty() && fixed != 0)

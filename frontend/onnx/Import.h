@@ -55,10 +55,10 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(mlir::MLIRContext 
                                                               const ParameterTable &table,
                                                               const ImportOptions &options = {});
 
-/// Which symbol of a model the sizes `batch` and `sequence` of ImportOptions bind; empty where the
-/// model's file has a number there, or no such dimension.
-std::string symbolOfBatch(const OnnxModel &model);
-std::string symbolOfSequence(const OnnxModel &model);
+/// Which symbol of a model's inputs the sizes `batch` and `sequence` of ImportOptions bind; empty
+/// where the model's file has a number there, or no such dimension.
+std::string symbolOfBatch(const std::vector<GraphInput> &inputs);
+std::string symbolOfSequence(const std::vector<GraphInput> &inputs);
 
 /// The table of operators and opsets in frontend/onnx/README.md.
 std::string onnxOpTable();

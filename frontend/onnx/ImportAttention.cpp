@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "frontend/Builders.h"
 #include "frontend/onnx/Model.h"
 #include "frontend/onnx/OnnxNode.h"
 
@@ -110,25 +111,7 @@ static void buildRotaryEmbedding(OnnxNode &node) {
   Value cosine = table(1), sine = table(2);
 
   bool interleaved = node.integer("interleaved", 0) != 0;
-  SmallVector<int64_t> half{shape[0], shape[1], shape[2], pairs};
-  SmallVector<int64_t> column{shape[0], shape[1], shape[2], pairs, 1};
-  Value first, second, inPairs;
-  if (interleaved) {
-    inPairs = b.reshape(b.slice(x, 3, 0, turned), {shape[0], shape[1], shape[2], pairs, 2});
-    first = b.reshape(b.slice(inPairs, 4, 0, 1), half);
-    second = b.reshape(b.slice(inPairs, 4, 1, 2), half);
-  } else {
-    first = b.slice(x, 3, 0, pairs);
-    second = b.slice(x, 3, pairs, turned);
-  }
-  Value real = b.sub(b.mul(first, cosine), b.mul(second, sine));
-  Value imaginary = b.add(b.mul(first, sine), b.mul(second, cosine));
-  Value result;
-  if (interleaved)
-    result = b.reshape(b.concat({b.reshape(real, column), b.reshape(imaginary, column)}, 4),
-                       {shape[0], shape[1], shape[2], turned});
-  else
-    result = b.concat({real, imaginary}, 3);
+  Value result = buildRotaryTurn(b, b.slice(x, 3, 0, turned), cosine, sine, interleaved);
   if (turned < size)
     result = b.concat({result, b.slice(x, 3, turned, size)}, 3);
   node.set(isFlat ? joinHeads(b, result) : result);

@@ -1,5 +1,6 @@
 //===- ImportLookup.cpp - operators that read by index --------------------===//
 
+#include "frontend/Builders.h"
 #include "frontend/onnx/Model.h"
 #include "frontend/onnx/OnnxNode.h"
 
@@ -8,59 +9,10 @@ using colrow::reference::Tensor;
 
 namespace colrow {
 
-/// Known indices along a dimension of `size`, counted from 0. Throws Error for one outside.
-static Tensor checkedIndices(OnnxNode &node, const Tensor &indices, int64_t size) {
-  std::vector<int64_t> values = indices.toIntegers();
-  for (int64_t &value : values) {
-    if (value < -size || value >= size)
-      node.fail("looks up index " + Twine(value) + " of '" + node.proto.input(0) + "', which has " +
-                Twine(size) +
-                "; where these are positions, the sequence is longer than the position table: bind "
-                "a sequence of at most " +
-                Twine(size));
-    if (value < 0)
-      value += size;
-  }
-  return Tensor::integers(indices.shape(), std::move(values));
-}
-
-/// Rows `start`, `start + 1`, ... in row-major order are a slice.
-static bool isConsecutive(const Tensor &indices) {
-  std::vector<int64_t> values = indices.toIntegers();
-  for (size_t i = 1; i < values.size(); ++i)
-    if (values[i] != values[0] + static_cast<int64_t>(i))
-      return false;
-  return !values.empty();
-}
-
-static SmallVector<int64_t> lookedUpShape(ArrayRef<int64_t> table, ArrayRef<int64_t> ids,
-                                          int64_t axis) {
-  SmallVector<int64_t> shape(table.take_front(axis));
-  llvm::append_range(shape, ids);
-  llvm::append_range(shape, table.drop_front(axis + 1));
-  return shape;
-}
-
-/// Known indices that only repeat along a dimension are looked up once and broadcast, and
-/// consecutive ones are a slice: a position table is cut, not searched.
 static void buildGather(OnnxNode &node) {
-  FoldingBuilder &b = node.b;
-  Value table = node.in(0), ids = node.in(1);
+  Value table = node.in(0);
   int64_t axis = node.axis(node.integer("axis", 0), rankOf(table));
-  const Tensor *known = b.known(ids);
-  if (!known)
-    return node.set(b.take(table, ids, axis));
-  SmallVector<int64_t> shape = lookedUpShape(shapeOf(table), shapeOf(ids), axis);
-  Tensor indices = withoutRepetition(checkedIndices(node, *known, shapeOf(table)[axis]));
-  SmallVector<int64_t> small = lookedUpShape(shapeOf(table), indices.shape(), axis);
-  Value rows;
-  if (isConsecutive(indices)) {
-    int64_t start = indices.toIntegers().front();
-    rows = b.reshape(b.slice(table, axis, start, start + indices.size()), small);
-  } else {
-    rows = b.take(table, b.constant(indices), axis);
-  }
-  node.set(b.broadcast(rows, shape));
+  node.set(buildLookup(node.b, table, node.in(1), axis, node.proto.input(0)));
 }
 
 static void buildGatherElements(OnnxNode &node) {
@@ -68,7 +20,7 @@ static void buildGatherElements(OnnxNode &node) {
   Value x = node.in(0), ids = node.in(1);
   int64_t axis = node.axis(node.integer("axis", 0), rankOf(x));
   if (const Tensor *known = b.known(ids))
-    ids = b.constant(checkedIndices(node, *known, shapeOf(x)[axis]));
+    ids = b.constant(checkedIndices(node.proto.input(0), *known, shapeOf(x)[axis]));
   node.set(b.create<TakeAlongOp>({x, ids}, {b.integer("axis", axis)}));
 }
 
@@ -142,7 +94,7 @@ static void buildGatherND(OnnxNode &node) {
   for (int64_t c = 0; c < coordinates; ++c) {
     Value column = b.reshape(b.slice(ids, rankOf(ids) - 1, c, c + 1), grid);
     if (const Tensor *known = b.known(column))
-      column = b.constant(checkedIndices(node, *known, shape[batchDims + c]));
+      column = b.constant(checkedIndices(node.proto.input(0), *known, shape[batchDims + c]));
     columns.push_back(b.cast(column, i64));
   }
   if (b.known(ids)) {

@@ -1,6 +1,7 @@
 //===- ImportNN.cpp - softmax, norms, dropout, convolutions ---------------===//
 
 #include "colrow/Philox.h"
+#include "frontend/Builders.h"
 #include "frontend/onnx/Model.h"
 #include "frontend/onnx/OnnxNode.h"
 
@@ -34,13 +35,6 @@ static void buildLogSoftmaxNode(OnnxNode &node) {
 // Norms
 //===----------------------------------------------------------------------===//
 
-static Value mean(FoldingBuilder &b, Value x, ArrayRef<int64_t> axes) {
-  int64_t count = 1;
-  for (int64_t axis : axes)
-    count *= shapeOf(x)[axis];
-  return b.div(b.reduce<ReduceSumOp>(x, axes, true), static_cast<double>(count));
-}
-
 namespace {
 struct Moments {
   Value mean, centered, inverseDeviation;
@@ -49,9 +43,9 @@ struct Moments {
 
 static Moments moments(FoldingBuilder &b, Value x, ArrayRef<int64_t> axes, double epsilon) {
   Moments result;
-  result.mean = mean(b, x, axes);
+  result.mean = buildMean(b, x, axes);
   result.centered = b.sub(x, result.mean);
-  Value variance = mean(b, b.mul(result.centered, result.centered), axes);
+  Value variance = buildMean(b, b.mul(result.centered, result.centered), axes);
   result.inverseDeviation = b.create<ReciprocalOp>({b.create<SqrtOp>({b.add(variance, epsilon)})});
   return result;
 }
@@ -76,14 +70,10 @@ static void buildLayerNormalization(OnnxNode &node) {
       node.set(value, i);
 }
 
-/// Zhang and Sennrich, arXiv 1910.07467, equation 4.
 static void buildRmsNormalization(OnnxNode &node) {
-  FoldingBuilder &b = node.b;
   Value x = node.in(0);
   int64_t axis = node.axis(node.integer("axis", -1), rankOf(x));
-  Value square = mean(b, b.mul(x, x), llvm::to_vector(llvm::seq<int64_t>(axis, rankOf(x))));
-  Value deviation = b.create<SqrtOp>({b.add(square, node.number("epsilon", 1e-5))});
-  node.set(b.mul(b.mul(x, b.create<ReciprocalOp>({deviation})), node.in(1)));
+  node.set(buildRmsNorm(node.b, x, node.in(1), axis, node.number("epsilon", 1e-5)));
 }
 
 /// A vector of channels as a tensor that broadcasts against [batch, channels, ...].
@@ -122,8 +112,8 @@ static void buildMeanVarianceNormalization(OnnxNode &node) {
     axes = node.integerList("axes");
   Value x = node.in(0);
   axes = node.axes(axes, rankOf(x));
-  Value centered = b.sub(x, mean(b, x, axes));
-  Value deviation = b.create<SqrtOp>({mean(b, b.mul(centered, centered), axes)});
+  Value centered = b.sub(x, buildMean(b, x, axes));
+  Value deviation = b.create<SqrtOp>({buildMean(b, b.mul(centered, centered), axes)});
   node.set(b.div(centered, b.add(deviation, 1e-9)));
 }
 

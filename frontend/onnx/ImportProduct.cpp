@@ -1,5 +1,6 @@
 //===- ImportProduct.cpp - matrix products --------------------------------===//
 
+#include "frontend/Builders.h"
 #include "frontend/onnx/Model.h"
 #include "frontend/onnx/OnnxNode.h"
 
@@ -7,64 +8,8 @@ using namespace mlir;
 
 namespace colrow {
 
-/// numpy.matmul: leading dimensions broadcast. A dimension of size 1 against a larger one is
-/// dropped from its operand: einsum repeats it.
-static void buildMatMul(OnnxNode &node) {
-  FoldingBuilder &b = node.b;
-  Value lhs = node.in(0), rhs = node.in(1);
-  SmallVector<int64_t> left = shapeOf(lhs), right = shapeOf(rhs);
-  if (left.empty() || right.empty())
-    node.fail("expects operands of rank 1 or more");
-  bool isRow = left.size() == 1, isColumn = right.size() == 1;
-  ArrayRef<int64_t> leftBatch = isRow ? ArrayRef<int64_t>() : ArrayRef(left).drop_back(2);
-  ArrayRef<int64_t> rightBatch = isColumn ? ArrayRef<int64_t>() : ArrayRef(right).drop_back(2);
-  if (left.back() != (isColumn ? right[0] : right[right.size() - 2]))
-    node.fail("multiplies matrices of " + Twine(left.back()) + " columns and " +
-              Twine(isColumn ? right[0] : right[right.size() - 2]) + " rows");
-
-  std::string equation[3];
-  SmallVector<int64_t> shapes[2];
-  SmallVector<int64_t> result;
-  size_t depth = std::max(leftBatch.size(), rightBatch.size());
-  for (size_t i = 0; i < depth; ++i) {
-    int64_t sizes[2] = {1, 1};
-    if (i + leftBatch.size() >= depth)
-      sizes[0] = leftBatch[i + leftBatch.size() - depth];
-    if (i + rightBatch.size() >= depth)
-      sizes[1] = rightBatch[i + rightBatch.size() - depth];
-    if (sizes[0] != sizes[1] && sizes[0] != 1 && sizes[1] != 1)
-      node.fail("multiplies batches of " + Twine(sizes[0]) + " and " + Twine(sizes[1]));
-    int64_t size = sizes[0] == 1 ? sizes[1] : sizes[0];
-    result.push_back(size);
-    if (size == 1) // neither needs it; the result is reshaped
-      continue;
-    char letter = static_cast<char>('a' + i);
-    for (int operand : {0, 1})
-      if (sizes[operand] == size) {
-        equation[operand] += letter;
-        shapes[operand].push_back(size);
-      }
-    equation[2] += letter;
-  }
-  if (!isRow) {
-    equation[0] += 'm';
-    equation[2] += 'm';
-    shapes[0].push_back(left[left.size() - 2]);
-    result.push_back(left[left.size() - 2]);
-  }
-  equation[0] += 'k';
-  shapes[0].push_back(left.back());
-  equation[1] += 'k';
-  shapes[1].push_back(left.back());
-  if (!isColumn) {
-    equation[1] += 'n';
-    equation[2] += 'n';
-    shapes[1].push_back(right.back());
-    result.push_back(right.back());
-  }
-  Value product = b.einsum(equation[0] + "," + equation[1] + "->" + equation[2],
-                           b.reshape(lhs, shapes[0]), b.reshape(rhs, shapes[1]));
-  node.set(b.reshape(product, result));
+static void buildMatMulNode(OnnxNode &node) {
+  node.set(buildMatMul(node.b, node.in(0), node.in(1)));
 }
 
 static void buildGemm(OnnxNode &node) {
@@ -204,7 +149,7 @@ static void buildEinsum(OnnxNode &node) {
 static constexpr OnnxOp ops[] = {
     {"Einsum", minOpset, "F*", buildEinsum, "no broadcasting of sizes 1 under an ellipsis"},
     {"Gemm", minOpset, "FFF", buildGemm},
-    {"MatMul", minOpset, "FF", buildMatMul},
+    {"MatMul", minOpset, "FF", buildMatMulNode},
 };
 
 ArrayRef<OnnxOp> productOps() { return ops; }

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontend/onnx/FoldingBuilder.h"
+#include "frontend/FoldingBuilder.h"
 #include "onnx/onnx_pb.h"
 #include "runtime/reference/InterpreterTypes.h"
 

@@ -44,7 +44,7 @@ static bool isNamed(const Parameter &parameter, const std::string &name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-const Parameter *ParameterTable::find(const std::string &name) const {
+const Parameter *ParameterList::find(const std::string &name) const {
   for (const Parameter &parameter : parameters)
     if (isNamed(parameter, name))
       return &parameter;

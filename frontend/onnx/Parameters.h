@@ -87,9 +87,15 @@ struct ParameterOptions {
   std::vector<std::string> restoreBias; ///< modules, weights or nodes of products that get a bias
 };
 
-struct ParameterTable {
+/// The parameters of a model, whatever it was read from.
+struct ParameterList {
   std::vector<Parameter> parameters; ///< in the order of their first use
 
+  /// By name, alias, or name of a value. Null if there is none.
+  const Parameter *find(const std::string &name) const;
+};
+
+struct ParameterTable : ParameterList {
   /// The graph with every parameter a value of its own, `valueName`. It has no initializers:
   /// the data of parameters and `constants` is that of the model. A tied value in the other
   /// orientation is computed by an added Transpose. Value infos are left out.
@@ -99,9 +105,6 @@ struct ParameterTable {
   std::vector<std::string> constants;
 
   std::vector<ParameterRemark> remarks;
-
-  /// By name, alias, or name of a value. Null if there is none.
-  const Parameter *find(const std::string &name) const;
 };
 
 /// Sorts out the parameters of a model. Weights that are absent cannot be compared; what depends on

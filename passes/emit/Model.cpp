@@ -37,9 +37,15 @@ static bool isScale(Value value) {
   });
 }
 
-/// From scratch: matrices at random; of vectors, scales are ones and biases are zeros. By use, not
-/// by name, which exporters lose.
-static InitRule initRule(Value parameter, int64_t rank) {
+/// From scratch: what the model says, or else matrices at random; of vectors, scales are ones and
+/// biases are zeros. By use, not by name, which exporters lose.
+static InitRule initRule(Value parameter, DictionaryAttr attributes, int64_t rank) {
+  if (auto said = attributes.getAs<DictionaryAttr>("colrow.init")) {
+    StringRef rule = said.getAs<StringAttr>("rule").getValue();
+    if (rule == "normal")
+      return {InitRule::normal, said.getAs<FloatAttr>("deviation").getValueAsDouble()};
+    return {rule == "ones" ? InitRule::ones : InitRule::zeros};
+  }
   if (rank >= 2)
     return {InitRule::normal, 0.02};
   return {isScale(parameter) ? InitRule::ones : InitRule::zeros};
@@ -57,7 +63,7 @@ static ParameterInfo parameterInfo(func::FuncOp function, unsigned argument, Gri
   info.valid = validShape(attributes, type.getShape());
   info.decay = type.getRank() >= 2;
   info.transposed = attributes.contains("colrow.transposed");
-  info.init = initRule(function.getArgument(argument), type.getRank());
+  info.init = initRule(function.getArgument(argument), attributes, type.getRank());
   info.id = stableId(info.name);
   return info;
 }

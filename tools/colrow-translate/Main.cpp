@@ -1,8 +1,9 @@
-//===- colrow-translate: ONNX files to IR, IR to C++ ----------------------===//
+//===- colrow-translate: model files to IR, IR to C++ ---------------------===//
 
+#include "colrow/Error.h"
 #include "colrow/File.h"
 #include "dialect/Colrow.h"
-#include "frontend/onnx/Import.h"
+#include "frontend/dsl/Import.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Parser/Parser.h"
@@ -23,35 +24,49 @@ static const char examples[] = R"(examples:
   an ONNX model as IR:
     colrow-translate --import-onnx model.onnx --batch 4 --sequence 128
     colrow-translate --import-onnx t5.onnx --batch 2 --sequence 32 --bind decoder_sequence=16
+  a model in Colrow's language as IR:
+    colrow-translate --import-dsl model.colrow --batch 4 --sequence 128 --bind layers=2
   its training step on two ranks as C++, with the model's names, which are locations in the IR:
     colrow-translate --import-onnx model.onnx --batch 4 --sequence 128 --locations -o model.mlir
     colrow-opt model.mlir --colrow-to-trainer=axes=tp=2 --mlir-print-debuginfo -o step.mlir
     colrow-translate --colrow-to-cpp step.mlir -o step.cpp
   the parameters and ranks of that program:
     colrow-translate --colrow-to-cpp step.mlir --file model -o model.cpp
-  which operators are imported:
+  which operators are imported, and which operations the language has:
     colrow-translate --onnx-op-table
+    colrow-translate --dsl-op-table
 
 'colrow compile' writes these sources with all that is needed to build them.)";
 
 namespace {
 struct Options {
-  std::string model, program, file = "step", output = "-";
+  std::string model, text, program, file = "step", output = "-";
   std::vector<std::string> bindings;
   ImportOptions import;
-  bool opTable = false, locations = false, remarks = false, elide = false;
+  bool opTable = false, dslOpTable = false, locations = false, remarks = false, elide = false;
 };
 } // namespace
 
 static void addOptions(CLI::App &app, Options &options) {
   auto *import = app.add_option("--import-onnx", options.model, "print the IR of this model")
                      ->type_name("MODEL.onnx");
+  auto *dsl = app.add_option("--import-dsl", options.text, "print the IR of this model")
+                  ->type_name("MODEL.colrow")
+                  ->excludes(import);
   auto *emit = app.add_option("--colrow-to-cpp", options.program,
                               "print the C++ of this trainer's IR; -: standard input")
                    ->type_name("STEP.mlir")
-                   ->excludes(import);
-  app.add_flag("--onnx-op-table", options.opTable, "print the table of imported operators")
+                   ->excludes(import)
+                   ->excludes(dsl);
+  auto *onnxTable =
+      app.add_flag("--onnx-op-table", options.opTable, "print the table of imported operators")
+          ->excludes(import)
+          ->excludes(dsl)
+          ->excludes(emit);
+  app.add_flag("--dsl-op-table", options.dslOpTable, "print the table of the language's operations")
+      ->excludes(onnxTable)
       ->excludes(import)
+      ->excludes(dsl)
       ->excludes(emit);
   app.add_option("-o,--output", options.output, "file to write")->type_name("FILE");
   app.add_option(
@@ -88,6 +103,18 @@ static void parseBindings(Options &options) {
   }
 }
 
+static mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importText(mlir::MLIRContext &context,
+                                                                     const Options &options) {
+  try {
+    return importDsl(context, DslModel::load(options.text), options.import).module;
+  } catch (const dsl::SourceError &error) { // begins with its file
+    llvm::errs() << error.what() << "\n";
+  } catch (const Error &error) {
+    llvm::errs() << "error: " << error.what() << "\n";
+  }
+  return mlir::failure();
+}
+
 static mlir::LogicalResult importModel(const Options &options, llvm::raw_ostream &out) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
@@ -96,7 +123,8 @@ static mlir::LogicalResult importModel(const Options &options, llvm::raw_ostream
       llvm::errs() << (isError ? "error: " : "remark: ") << diagnostic.str() << "\n";
     return mlir::success();
   });
-  auto module = importOnnx(context, options.model, options.import);
+  auto module = options.text.empty() ? importOnnx(context, options.model, options.import)
+                                     : importText(context, options);
   if (failed(module))
     return mlir::failure();
   mlir::OpPrintingFlags flags;
@@ -131,7 +159,7 @@ static mlir::LogicalResult emitCpp(const Options &options, llvm::raw_ostream &ou
 }
 
 int main(int argc, char **argv) {
-  CLI::App app("Translates an ONNX model into IR of the colrow dialect, and the IR of a training "
+  CLI::App app("Translates a model into IR of the colrow dialect, and the IR of a training "
                "step into C++.",
                "colrow-translate");
   app.footer(examples);
@@ -141,8 +169,10 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
     parseBindings(options);
-    if (options.model.empty() && options.program.empty() && !options.opTable)
-      throw CLI::RequiredError("--import-onnx, --colrow-to-cpp or --onnx-op-table");
+    if (options.model.empty() && options.text.empty() && options.program.empty() &&
+        !options.opTable && !options.dslOpTable)
+      throw CLI::RequiredError(
+          "--import-onnx, --import-dsl, --colrow-to-cpp, --onnx-op-table or --dsl-op-table");
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
@@ -152,7 +182,10 @@ int main(int argc, char **argv) {
   llvm::raw_string_ostream stream(text);
   if (options.opTable)
     stream << onnxOpTable();
-  else if (failed(options.model.empty() ? emitCpp(options, stream) : importModel(options, stream)))
+  else if (options.dslOpTable)
+    stream << dsl::opTable();
+  else if (failed(options.program.empty() ? importModel(options, stream)
+                                          : emitCpp(options, stream)))
     return 1;
   try {
     if (options.output != "-")

@@ -120,7 +120,7 @@ private:
 } // namespace
 
 std::vector<Distance> compareWithReference(const TrainingRun &run, const SafetensorsFile &file,
-                                           const ParameterTable &parameters, double limit) {
+                                           const ParameterList &parameters, double limit) {
   ReferenceFile reference(file);
   std::vector<Distance> table;
   auto add = [&](const std::string &quantity, const std::string &name,

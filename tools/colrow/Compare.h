@@ -24,7 +24,7 @@ struct Distance {
 /// that belongs to no parameter is a row that fails. Throws Error where the file has nothing to
 /// compare with.
 std::vector<Distance> compareWithReference(const TrainingRun &run, const SafetensorsFile &reference,
-                                           const ParameterTable &parameters, double limit);
+                                           const ParameterList &parameters, double limit);
 
 /// Against the same model on another grid. `noise` is what an element of each parameter's gradient
 /// is uncertain by: final values of elements with gradients of that size are not compared.

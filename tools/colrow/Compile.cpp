@@ -42,7 +42,9 @@ void compile(CompileOptions &options) {
   writeTrainer(model, options.ranks, options.output);
   fmt::print("wrote '{}': src/step.cpp is the program of one rank, manifest.json what is in it\n",
              options.output);
-  if (!hasWeights(model))
+  if (model.file().startsFromScratch())
+    fmt::print("the model has rules for its parameters, no weights: train with --init\n");
+  else if (!hasWeights(model))
     fmt::print("the model came without weights: train with --weights FILE or --init\n");
   if (!options.build)
     return;
@@ -118,6 +120,10 @@ void train(TrainCommand &command) {
       arguments.push_back(
           fmt::format("{}={}", option->get_name(), fmt::join(option->results(), ",")));
   }
+  const TrainOptions &training = command.training;
+  if (model.file().startsFromScratch() && !training.init && training.weights.empty() &&
+      training.resumeFrom.empty())
+    arguments.push_back("--init");
   TrainingPlan plan;
   plan.ranks = command.ranks;
   plan.accumulate = command.training.accumulate;

@@ -2,6 +2,7 @@
 
 #include "tools/colrow/Export.h"
 #include "colrow/Error.h"
+#include "frontend/dsl/Import.h"
 #include "tools/colrow/Weights.h"
 
 #include <CLI/CLI.hpp>
@@ -49,6 +50,10 @@ static void keepOriginal(const OnnxModel &model, const std::string &output) {
 }
 
 void exportModel(const ExportOptions &options) {
+  if (isDslPath(options.model))
+    throw Error(fmt::format("'{}' is no ONNX file that weights could go into; '{}' has them under "
+                            "the names of the model's parameters",
+                            options.model, resolveWeights(options.weights)));
   OnnxModel model = OnnxModel::load(options.model);
   keepOriginal(model, options.output);
   ParameterTable table = sortParameters(model, options.parameters);

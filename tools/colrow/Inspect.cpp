@@ -87,12 +87,15 @@ static void describeBlocks(ModuleOp program, Json &json) {
 }
 
 static Json describe(Model &model, ModuleOp forward, int64_t ranks) {
-  const onnx::ModelProto &proto = model.file().proto();
   Json json;
   json["model"] = model.options().model;
-  json["exporter"] = proto.producer_name() +
-                     (proto.producer_version().empty() ? "" : " " + proto.producer_version());
-  json["opset"] = model.file().opset();
+  json["exporter"] = json["opset"] = nullptr;
+  if (const OnnxModel *onnx = model.file().onnx()) {
+    const onnx::ModelProto &proto = onnx->proto();
+    json["exporter"] = proto.producer_name() +
+                       (proto.producer_version().empty() ? "" : " " + proto.producer_version());
+    json["opset"] = onnx->opset();
+  }
   json["batch"] = model.batch();
   json["sequence"] = model.sequence();
   json["assumed"] = model.assumed();
@@ -127,8 +130,9 @@ static void printHeader(const Json &json) {
     fmt::print("{:<14}{}\n", name, text);
   };
   line("model", json["model"]);
-  line("exporter", fmt::format("{}, opset {}", json["exporter"].get<std::string>(),
-                               json["opset"].get<int64_t>()));
+  if (!json["exporter"].is_null())
+    line("exporter", fmt::format("{}, opset {}", json["exporter"].get<std::string>(),
+                                 json["opset"].get<int64_t>()));
   line("parameters", fmt::format("{} in {} tensors", countText(json["parameter_count"]),
                                  json["parameters"].size()));
   std::vector<std::string> assumed = json["assumed"];
@@ -165,9 +169,10 @@ static void printWeights(const Json &json) {
     table.add({name, shapeOf(parameter["shape"]), parameter["layout"], parameter["rule"],
                countText(parameter["bytes_per_rank"]), parameter["because"]});
     std::vector<std::string> onnx = parameter["onnx"], tied = parameter["tied_to"];
-    if (onnx.empty())
+    bool isExported = !json["exporter"].is_null();
+    if (onnx.empty() && isExported)
       table.note("not in the file: it was dropped or merged, and is created again");
-    else if (onnx != std::vector<std::string>{name})
+    else if (isExported && onnx != std::vector<std::string>{name})
       table.note(fmt::format("in the file: {}", fmt::join(onnx, ", ")));
     if (parameter["transposed"])
       table.note("the transpose of torch's");

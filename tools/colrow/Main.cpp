@@ -1,8 +1,10 @@
 //===- colrow: the program for people who train models --------------------===//
 
 #include "colrow/Error.h"
+#include "frontend/dsl/Source.h"
 #include "tools/colrow/Compile.h"
 #include "tools/colrow/Export.h"
+#include "tools/colrow/Format.h"
 #include "tools/colrow/Inspect.h"
 #include "tools/colrow/Plan.h"
 #include "tools/colrow/Verify.h"
@@ -28,6 +30,7 @@ int main(int argc, char **argv) {
              "  colrow compile model.onnx --tp 2 --batch 8 --sequence 128 -o trainer\n"
              "  colrow verify model.onnx --reference reference.safetensors\n"
              "  colrow export model.onnx --weights run -o trained.onnx\n"
+             "  colrow format model.colrow\n"
              "\n'colrow SUBCOMMAND --help' has the options of each.");
 
   InspectOptions inspectOptions;
@@ -54,6 +57,10 @@ int main(int argc, char **argv) {
   CLI::App *exportCommand =
       app.add_subcommand("export", "put trained weights back into the ONNX file");
   addExport(*exportCommand, exportOptions);
+  FormatOptions formatOptions;
+  CLI::App *formatCommand =
+      app.add_subcommand("format", "write models in Colrow's language in canonical form");
+  addFormat(*formatCommand, formatOptions);
 
   std::vector<std::string> arguments(argv + 1, argv + argc);
   // Before options that are handed on people write '--'; here it separates nothing.
@@ -86,10 +93,18 @@ int main(int argc, char **argv) {
       passes = verify(verifyOptions);
     else if (exportCommand->parsed())
       exportModel(exportOptions);
+    else if (formatCommand->parsed())
+      passes = format(formatOptions);
     // What was printed may still be on its way to a full disk.
     if (std::fflush(stdout) != 0)
       throw std::system_error(errno, std::generic_category(), "cannot write the standard output");
     return passes ? 0 : 1;
+  } catch (const dsl::SourceError &error) { // begins with its file
+    if (launch.localRank == 0)
+      std::fprintf(stderr, "%s\n", error.what());
+    else
+      letOthersReport();
+    return 1;
   } catch (const std::exception &error) {
     // What is wrong on a machine is told once there.
     if (launch.localRank == 0)

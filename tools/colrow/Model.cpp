@@ -20,7 +20,9 @@ void addParameterOptions(CLI::App &app, ParameterOptions &options) {
 }
 
 void addModelOptions(CLI::App &app, ModelOptions &options) {
-  app.add_option("model", options.model, "the exported model")->required()->type_name("MODEL.onnx");
+  app.add_option("model", options.model, "the exported model, or one in Colrow's language (*.colrow)")
+      ->required()
+      ->type_name("MODEL");
   app.add_option("--batch", options.batch, "rows of a microbatch")->check(atLeastOne);
   app.add_option("--sequence", options.sequence, "tokens of a row")->check(atLeastOne);
   app.add_option("--bind", options.bindings, "sizes of other symbols of the model")
@@ -82,16 +84,17 @@ static std::map<std::string, int64_t> parseBindings(const std::vector<std::strin
 
 Model::Model(const ModelOptions &options)
     : chosen(options), context(MLIRContext::Threading::DISABLED),
-      onnx(OnnxModel::load(options.model)), table(sortParameters(onnx, options.parameters)) {
+      source(ModelFile::open(options.model, options.parameters)) {
+  std::vector<GraphInput> inputs = source->inputs();
   ImportOptions import;
   import.bindings = parseBindings(options.bindings);
-  for (const GraphInput &input : onnx.inputs()) {
+  for (const GraphInput &input : inputs) {
     auto shape = options.inputShapes.find(input.name);
     if (shape == options.inputShapes.end() || shape->second.size() != input.dims.size())
       continue;
     for (auto [dim, size] : llvm::zip(input.dims, shape->second)) {
-      bool isGiven = (chosen.batch && dim.symbol == symbolOfBatch(onnx)) ||
-                     (chosen.sequence && dim.symbol == symbolOfSequence(onnx));
+      bool isGiven = (chosen.batch && dim.symbol == symbolOfBatch(inputs)) ||
+                     (chosen.sequence && dim.symbol == symbolOfSequence(inputs));
       if (!dim.symbol.empty() && !isGiven)
         import.bindings.try_emplace(dim.symbol, size);
     }
@@ -103,13 +106,13 @@ Model::Model(const ModelOptions &options)
     size = defaultSize;
     assumedSizes.push_back(option);
   };
-  assume("--batch", chosen.batch, options.defaultBatch, symbolOfBatch(onnx));
-  assume("--sequence", chosen.sequence, options.defaultSequence, symbolOfSequence(onnx));
+  assume("--batch", chosen.batch, options.defaultBatch, symbolOfBatch(inputs));
+  assume("--sequence", chosen.sequence, options.defaultSequence, symbolOfSequence(inputs));
   import.batch = chosen.batch;
   import.sequence = chosen.sequence;
   import.parameters = options.parameters;
   Diagnostics diagnostics(context, options.remarks);
-  auto result = importOnnx(context, onnx, table, import);
+  auto result = source->import(context, import);
   if (failed(result))
     diagnostics.raise("'" + options.model + "' could not be imported");
   module = std::move(*result);

@@ -1,10 +1,10 @@
 //===- Model.h - what every subcommand does with its model ----------------===//
 #pragma once
 
-#include "frontend/onnx/Import.h"
 #include "mlir/IR/MLIRContext.h"
 #include "passes/Pipelines.h"
 #include "passes/emit/Emit.h"
+#include "tools/colrow/ModelFile.h"
 
 #include <functional>
 #include <map>
@@ -47,8 +47,8 @@ public:
   /// Throws Error with everything the frontend had to say.
   explicit Model(const ModelOptions &options);
 
-  const OnnxModel &file() const { return onnx; }
-  const ParameterTable &parameters() const { return table; }
+  const ModelFile &file() const { return *source; }
+  const ParameterList &parameters() const { return source->parameters(); }
   const ModelOptions &options() const { return chosen; }
   /// Which of --batch and --sequence have their default.
   const std::vector<std::string> &assumed() const { return assumedSizes; }
@@ -77,8 +77,7 @@ private:
   ModelOptions chosen;
   std::vector<std::string> assumedSizes;
   mlir::MLIRContext context;
-  OnnxModel onnx;
-  ParameterTable table;
+  std::unique_ptr<ModelFile> source;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 

@@ -69,11 +69,8 @@ static std::string hashOf(Model &model, int64_t ranks) {
   add(options.requireSharded ? "sharded" : "");
   // A compiler or runtime that was built anew may make another program.
   std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
-  std::vector<fs::path> files{options.model, self};
-  for (const Parameter &parameter : model.parameters().parameters)
-    if (const TensorInfo *info = model.file().findInitializer(parameter.source);
-        info && info->storage == Storage::External)
-      files.push_back(info->file);
+  std::vector<fs::path> files = model.file().files();
+  files.push_back(self);
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
   for (const fs::path &file : files) {

@@ -10,30 +10,13 @@ namespace fs = std::filesystem;
 
 namespace colrow {
 
-/// The first parameter whose bytes are not at hand; null if there is none.
-static const Parameter *findAbsent(const Model &model) {
-  for (const Parameter &parameter : model.parameters().parameters) {
-    if (parameter.restored())
-      continue;
-    const TensorInfo *info = model.file().findInitializer(parameter.source);
-    if (!info || info->storage == Storage::Absent)
-      return &parameter;
-  }
-  return nullptr;
-}
-
-bool hasWeights(const Model &model) { return !findAbsent(model); }
+bool hasWeights(const Model &model) { return model.file().absentWeights().empty(); }
 
 void requireWeights(const Model &model) {
-  const Parameter *absent = findAbsent(model);
-  if (!absent)
-    return;
-  const TensorInfo *info = model.file().findInitializer(absent->source);
-  throw Error(
-      "'" + model.options().model + "' has no weights: the data of '" + absent->name +
-      "' is missing" +
-      (info && !info->file.empty() ? ", file '" + info->file.string() + "' does not exist" : "") +
-      "; give --weights FILE, or --init to start from scratch");
+  std::string absent = model.file().absentWeights();
+  if (!absent.empty() && !model.file().startsFromScratch())
+    throw Error("'" + model.options().model + "' has no weights: " + absent +
+                "; give --weights FILE, or --init to start from scratch");
 }
 
 std::string resolveWeights(const std::string &path) {
@@ -48,7 +31,7 @@ struct OpenWeights {
 };
 } // namespace
 
-ParameterData weightsFromFile(const ParameterTable &table, const std::string &path) {
+ParameterData weightsFromFile(const ParameterList &table, const std::string &path) {
   auto open = std::make_shared<OpenWeights>();
   for (const Parameter &parameter : table.parameters) {
     ParameterInfo info;
@@ -76,7 +59,7 @@ static std::vector<float> turned(const Parameter &parameter, std::vector<float> 
   return result;
 }
 
-void writeWeights(const ParameterTable &table, const ParameterData &data,
+void writeWeights(const ParameterList &table, const ParameterData &data,
                   const std::string &path) {
   SafetensorsWriter writer(path);
   for (const Parameter &parameter : table.parameters)
@@ -92,7 +75,7 @@ ParameterData startingWeights(Model &model, const std::string &path) {
   if (!path.empty())
     return weightsFromFile(model.parameters(), path);
   if (hasWeights(model))
-    return [&model](const Parameter &parameter) { return initialData(model.file(), parameter); };
+    return [&model](const Parameter &parameter) { return model.file().initialData(parameter); };
   auto info = std::make_shared<ProgramInfo>(model.describe(1));
   return [info](const Parameter &parameter) {
     auto found = llvm::find_if(

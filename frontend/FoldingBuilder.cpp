@@ -1,6 +1,6 @@
 //===- FoldingBuilder.cpp - builds operations, and runs those it can ------===//
 
-#include "frontend/onnx/FoldingBuilder.h"
+#include "frontend/FoldingBuilder.h"
 #include "colrow/Error.h"
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/reference/Interpreter.h"

@@ -1,0 +1,643 @@
+//===- Parser.cpp - texts of the model language to trees ------------------===//
+
+#include "frontend/dsl/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+using namespace llvm;
+
+namespace colrow::dsl {
+namespace {
+
+class Parser {
+public:
+  Parser(const Sources &sources, StringRef text) : sources(sources) {
+    for (const Token &token : lex(sources, text))
+      if (token.kind != Token::Comment)
+        tokens.push_back(token);
+  }
+
+  File run();
+
+private:
+  // Tokens.
+  const Token &peek(size_t ahead = 0) const {
+    return tokens[std::min(at + ahead, tokens.size() - 1)];
+  }
+  Token next() {
+    Token token = peek();
+    at += token.kind != Token::End;
+    return token;
+  }
+  bool isWord(StringRef word, size_t ahead = 0) const {
+    return peek(ahead).kind == Token::Word && peek(ahead).text == word;
+  }
+  bool accept(StringRef symbol);
+  bool acceptWord(StringRef word);
+  Token expect(StringRef symbol, const Twine &where);
+  void skipNewlines() {
+    while (peek().kind == Token::Newline)
+      ++at;
+  }
+  std::string found() const;
+  [[noreturn]] void expected(const Twine &what) {
+    sources.fail(peek().range(), "expected " + what + ", got " + found());
+  }
+
+  // Names.
+  Name name(const Twine &what);
+  Name path(const Twine &what);
+  bool startsPath() const;
+
+  // Statements.
+  Block block();
+  Body body(const Twine &of);
+  void statement(Body &body, bool isTop);
+  void dims(Body &body);
+  void lets(Body &body);
+  InputStmt input();
+  ParamStmt param();
+  TieStmt tie();
+  OutputStmt output();
+  RepeatStmt repeat();
+  IfStmt branch();
+  AssignStmt assignment();
+  void endStatement();
+
+  // Expressions.
+  ExprPtr expr() { return disjunction(); }
+  ExprPtr disjunction();
+  ExprPtr conjunction();
+  ExprPtr negation();
+  ExprPtr comparison();
+  ExprPtr sum();
+  ExprPtr product();
+  ExprPtr sign();
+  ExprPtr power();
+  ExprPtr postfix();
+  ExprPtr primary();
+  ExprPtr number(const Token &token);
+  ExprPtr call(Name label);
+  IndexItem indexItem();
+  std::vector<ExprPtr> exprs(StringRef close, const Token &open);
+  ExprPtr binary(ExprPtr left, const Token &op, ExprPtr right);
+  template <typename Node> ExprPtr make(SMRange range, Node node) {
+    return std::make_unique<Expr>(Expr{range, std::move(node)});
+  }
+  [[noreturn]] void unclosed(const Token &open, StringRef close);
+
+  /// What counts how deep the parser is in an expression or body.
+  struct Depth {
+    Depth(Parser &parser) : parser(parser) {
+      constexpr int most = 200;
+      if (++parser.depth > most)
+        parser.sources.fail(parser.peek().range(), "is nested too deeply");
+    }
+    ~Depth() { --parser.depth; }
+    Parser &parser;
+  };
+
+  const Sources &sources;
+  std::vector<Token> tokens;
+  size_t at = 0;
+  int depth = 0;
+  bool allowsLabels = true; ///< not between [ and ] of an index, where ':' makes a range
+};
+
+//===----------------------------------------------------------------------===//
+// Tokens
+//===----------------------------------------------------------------------===//
+
+bool Parser::accept(StringRef symbol) {
+  if (!peek().is(symbol))
+    return false;
+  ++at;
+  return true;
+}
+
+bool Parser::acceptWord(StringRef word) {
+  if (!isWord(word))
+    return false;
+  ++at;
+  return true;
+}
+
+std::string Parser::found() const {
+  switch (peek().kind) {
+  case Token::End:
+    return "the end of the file";
+  case Token::Newline:
+    return "the end of the line";
+  default:
+    return "'" + peek().text.str() + "'";
+  }
+}
+
+Token Parser::expect(StringRef symbol, const Twine &where) {
+  if (!peek().is(symbol))
+    expected("'" + symbol + "' " + where);
+  return next();
+}
+
+void Parser::unclosed(const Token &open, StringRef close) {
+  sources.fail(peek().range(), "expected ',' or '" + close + "', got " + found(),
+               {{open.range(), "to close this '" + open.text.str() + "'"}});
+}
+
+Name Parser::name(const Twine &what) {
+  if (peek().kind != Token::Word)
+    expected(what);
+  if (isKeyword(peek().text))
+    sources.fail(peek().range(),
+                 "'" + peek().text + "' is a word of the language and cannot be " + what);
+  Token token = next();
+  return {token.text.str(), token.range()};
+}
+
+/// Modules may be called as words of the language: `output.dense`.
+bool Parser::startsPath() const {
+  if (peek().kind != Token::Word)
+    return false;
+  return !isKeyword(peek().text) || peek(1).is(".") || (allowsLabels && peek(1).is(":"));
+}
+
+Name Parser::path(const Twine &what) {
+  if (peek().kind != Token::Word)
+    expected(what);
+  Token first = next();
+  Name name{first.text.str(), first.range()};
+  // What is numbered has its number between dots: `h.0.attn`, which is read as `h`, `.0`, `.`,
+  // `attn`.
+  auto isIndex = [&] {
+    return peek().kind == Token::Number && peek().text[0] == '.' &&
+           llvm::all_of(peek().text.drop_front(), llvm::isDigit);
+  };
+  while (peek().is(".") || isIndex()) {
+    if (accept(".")) {
+      if (peek().kind != Token::Word)
+        expected("a name behind '.'");
+      name.text += ".";
+    }
+    Token part = next();
+    name.text += part.text.str();
+    name.range = join(name.range, part.range());
+  }
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+File Parser::run() {
+  File file;
+  skipNewlines();
+  if (acceptWord("extends")) {
+    if (peek().kind != Token::String)
+      expected("the path of a file in quotes behind 'extends'");
+    Token token = next();
+    file.extends = Name{token.text.drop_front().drop_back().str(), token.range()};
+    endStatement();
+  }
+  while (true) {
+    skipNewlines();
+    if (peek().kind == Token::End)
+      return file;
+    if (isWord("block"))
+      file.blocks.push_back(block());
+    else
+      statement(file.body, /*isTop=*/true);
+  }
+}
+
+Block Parser::block() {
+  next();
+  Block block;
+  block.name = name("the name of a block");
+  Token open = expect("(", "behind the name of a block");
+  while (!accept(")")) {
+    Block::Argument argument{name("the name of an argument"), nullptr};
+    if (accept("="))
+      argument.otherwise = expr();
+    block.arguments.push_back(std::move(argument));
+    if (!peek().is(")") && !accept(","))
+      unclosed(open, ")");
+  }
+  block.body = body("block '" + block.name.text + "'");
+  endStatement();
+  return block;
+}
+
+Body Parser::body(const Twine &of) {
+  Depth guard(*this);
+  Token open = expect("{", "before what is in " + of);
+  Body result;
+  while (true) {
+    skipNewlines();
+    if (accept("}"))
+      return result;
+    if (peek().kind == Token::End)
+      sources.fail(peek().range(), "expected '}', got the end of the file",
+                   {{open.range(), "to close this '{'"}});
+    statement(result, /*isTop=*/false);
+  }
+}
+
+/// Behind a '}' too, but for one that follows.
+void Parser::endStatement() {
+  if (peek().kind == Token::End || peek().is("}"))
+    return;
+  if (peek().kind != Token::Newline)
+    expected("the end of the line");
+  skipNewlines();
+}
+
+void Parser::statement(Body &body, bool isTop) {
+  Token first = peek();
+  auto add = [&](auto node) { body.push_back({first.range(), std::move(node)}); };
+  bool isTopOnly =
+      first.kind == Token::Word && StringSwitch<bool>(first.text)
+                                       .Cases({"block", "dim", "extends", "input", "let"}, true)
+                                       .Default(false);
+  if (isTopOnly && !isTop)
+    sources.fail(first.range(), "'" + first.text +
+                                    "' belongs to the top of a file, outside of all "
+                                    "braces");
+  if (isTop && isWord("return"))
+    sources.fail(first.range(), "'return' belongs into a block");
+  if (isWord("extends"))
+    sources.fail(first.range(), "'extends' is the first statement of a file");
+  if (acceptWord("dim"))
+    dims(body);
+  else if (acceptWord("let"))
+    lets(body);
+  else if (acceptWord("input"))
+    add(input());
+  else if (acceptWord("param"))
+    add(param());
+  else if (acceptWord("tie"))
+    add(tie());
+  else if (acceptWord("output"))
+    add(output());
+  else if (acceptWord("repeat"))
+    add(repeat());
+  else if (acceptWord("if"))
+    add(branch());
+  else if (acceptWord("return")) {
+    ReturnStmt result;
+    do
+      result.values.push_back(expr());
+    while (accept(","));
+    add(std::move(result));
+  } else {
+    add(assignment());
+  }
+  endStatement();
+}
+
+void Parser::dims(Body &body) {
+  do {
+    skipNewlines();
+    DimStmt dim{name("the name of a dim"), nullptr};
+    if (accept("="))
+      dim.value = expr();
+    SMRange range = dim.name.range;
+    body.push_back({range, std::move(dim)});
+  } while (accept(","));
+}
+
+void Parser::lets(Body &body) {
+  do {
+    skipNewlines();
+    LetStmt let{name("the name of a constant"), nullptr};
+    expect("=", "behind '" + let.name.text + "'");
+    let.value = expr();
+    SMRange range = let.name.range;
+    body.push_back({range, std::move(let)});
+  } while (accept(","));
+}
+
+InputStmt Parser::input() {
+  InputStmt input;
+  input.name = name("the name of an input");
+  expect(":", "before the type of an input");
+  input.element = name("the element type of an input");
+  Token open = expect("[", "before the shape of an input");
+  input.shape = exprs("]", open);
+  return input;
+}
+
+ParamStmt Parser::param() {
+  ParamStmt param;
+  param.path = path("the name of a parameter");
+  expect(":", "before the shape of a parameter");
+  Token open = expect("[", "before the shape of a parameter");
+  param.shape = exprs("]", open);
+  expect("~", "before what a parameter starts with: normal(0.02), zeros or ones");
+  param.rule = name("what a parameter starts with: normal(0.02), zeros or ones");
+  if (accept("(")) {
+    param.deviation = expr();
+    expect(")", "behind the standard deviation");
+  }
+  return param;
+}
+
+TieStmt Parser::tie() {
+  TieStmt tie;
+  tie.alias = path("another name of a parameter");
+  expect("=", "before the parameter that has another name");
+  tie.path = path("the name of a parameter");
+  return tie;
+}
+
+OutputStmt Parser::output() {
+  OutputStmt output;
+  output.name = name("the name of an output");
+  expect("=", "before the value of an output");
+  output.value = expr();
+  return output;
+}
+
+RepeatStmt Parser::repeat() {
+  RepeatStmt repeat;
+  if (peek().kind == Token::Word && isWord("in", 1)) {
+    repeat.index = name("the name of a number");
+    next();
+  }
+  repeat.count = expr();
+  if (acceptWord("as"))
+    repeat.scope = path("the name of what is repeated");
+  repeat.body = body("a repeat");
+  return repeat;
+}
+
+IfStmt Parser::branch() {
+  Depth guard(*this);
+  IfStmt result;
+  result.condition = expr();
+  result.body = body("an if");
+  size_t before = at;
+  skipNewlines();
+  if (!isWord("else")) {
+    at = before;
+    return result;
+  }
+  next();
+  Token first = peek();
+  if (acceptWord("if"))
+    result.otherwise.push_back({first.range(), branch()});
+  else
+    result.otherwise = body("an else");
+  return result;
+}
+
+AssignStmt Parser::assignment() {
+  AssignStmt result;
+  if (peek().kind != Token::Word)
+    expected("a statement");
+  bool begins = peek(1).is("=") || peek(1).is(",");
+  if (!begins && peek(1).kind == Token::Word)
+    sources.fail(peek().range(),
+                 "'" + peek().text + "' begins no statement" +
+                     suggestion(peek().text, {"block", "dim", "extends", "if", "input", "let",
+                                              "output", "param", "repeat", "return", "tie"}));
+  do
+    result.targets.push_back(name("the name of a value"));
+  while (accept(","));
+  if (peek().is("(") || peek().is(".") || peek().is(":"))
+    sources.fail(result.targets.back().range,
+                 "what is computed here has no reader; give it a name: 'x = ...'");
+  expect("=", "behind '" + result.targets.back().text + "'");
+  skipNewlines();
+  result.value = expr();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+ExprPtr Parser::binary(ExprPtr left, const Token &op, ExprPtr right) {
+  SMRange range = join(left->range, right->range);
+  return make(range, BinaryExpr{{op.text.str(), op.range()}, std::move(left), std::move(right)});
+}
+
+ExprPtr Parser::disjunction() {
+  Depth guard(*this);
+  ExprPtr left = conjunction();
+  while (isWord("or")) {
+    Token op = next();
+    skipNewlines();
+    left = binary(std::move(left), op, conjunction());
+  }
+  return left;
+}
+
+ExprPtr Parser::conjunction() {
+  ExprPtr left = negation();
+  while (isWord("and")) {
+    Token op = next();
+    skipNewlines();
+    left = binary(std::move(left), op, negation());
+  }
+  return left;
+}
+
+ExprPtr Parser::negation() {
+  if (!isWord("not") || startsPath())
+    return comparison();
+  Depth guard(*this);
+  Token op = next();
+  ExprPtr operand = negation();
+  return make(join(op.range(), operand->range), UnaryExpr{{"not", op.range()}, std::move(operand)});
+}
+
+ExprPtr Parser::comparison() {
+  ExprPtr left = sum();
+  auto isComparison = [&] {
+    return peek().kind == Token::Symbol &&
+           is_contained({"==", "!=", "<", "<=", ">", ">="}, peek().text);
+  };
+  if (!isComparison())
+    return left;
+  Token op = next();
+  skipNewlines();
+  left = binary(std::move(left), op, sum());
+  if (isComparison())
+    sources.fail(peek().range(), "comparisons do not follow each other: 'a < b and b < c'");
+  return left;
+}
+
+ExprPtr Parser::sum() {
+  ExprPtr left = product();
+  while (peek().is("+") || peek().is("-")) {
+    Token op = next();
+    skipNewlines();
+    left = binary(std::move(left), op, product());
+  }
+  return left;
+}
+
+ExprPtr Parser::product() {
+  ExprPtr left = sign();
+  while (peek().is("*") || peek().is("/") || peek().is("%") || peek().is("@")) {
+    Token op = next();
+    skipNewlines();
+    left = binary(std::move(left), op, sign());
+  }
+  return left;
+}
+
+ExprPtr Parser::sign() {
+  if (!peek().is("-"))
+    return power();
+  Depth guard(*this);
+  Token op = next();
+  ExprPtr operand = sign();
+  return make(join(op.range(), operand->range), UnaryExpr{{"-", op.range()}, std::move(operand)});
+}
+
+ExprPtr Parser::power() {
+  ExprPtr base = postfix();
+  if (!peek().is("**"))
+    return base;
+  Token op = next();
+  skipNewlines();
+  return binary(std::move(base), op, sign());
+}
+
+ExprPtr Parser::postfix() {
+  ExprPtr value = primary();
+  while (peek().is("[")) {
+    Token open = next();
+    IndexExpr index{std::move(value), {}};
+    bool before = std::exchange(allowsLabels, false);
+    do
+      index.items.push_back(indexItem());
+    while (accept(","));
+    allowsLabels = before;
+    if (!peek().is("]"))
+      unclosed(open, "]");
+    SMRange range = join(index.value->range, next().range());
+    value = make(range, std::move(index));
+  }
+  return value;
+}
+
+IndexItem Parser::indexItem() {
+  Token first = peek();
+  if (accept("..."))
+    return {IndexItem::Rest, nullptr, nullptr, first.range()};
+  IndexItem item{IndexItem::One, nullptr, nullptr, first.range()};
+  if (!peek().is(":")) {
+    item.first = expr();
+    item.range = item.first->range;
+  }
+  if (peek().is(":")) {
+    item.kind = IndexItem::Range;
+    item.range = join(item.range, next().range());
+    if (!peek().is(",") && !peek().is("]")) {
+      item.last = expr();
+      item.range = join(item.range, item.last->range);
+    }
+  }
+  return item;
+}
+
+std::vector<ExprPtr> Parser::exprs(StringRef close, const Token &open) {
+  std::vector<ExprPtr> result;
+  bool before = std::exchange(allowsLabels, true);
+  while (!accept(close)) {
+    result.push_back(expr());
+    if (!peek().is(close) && !accept(","))
+      unclosed(open, close);
+  }
+  allowsLabels = before;
+  return result;
+}
+
+ExprPtr Parser::number(const Token &token) {
+  if (token.text.find_first_of(".eE") == StringRef::npos) {
+    int64_t value = 0;
+    if (token.text.getAsInteger(10, value))
+      sources.fail(token.range(), "is larger than any size");
+    return make(token.range(), IntegerExpr{value});
+  }
+  double value = 0;
+  if (token.text.getAsDouble(value) || !std::isfinite(value))
+    sources.fail(token.range(), "is not in the range of a number");
+  return make(token.range(), RealExpr{value});
+}
+
+ExprPtr Parser::call(Name label) {
+  CallExpr call;
+  call.label = std::move(label);
+  call.callee = name("the name of a block");
+  SMRange start = call.label.text.empty() ? call.callee.range : call.label.range;
+  Token open = expect("(", "behind '" + call.callee.text + "'");
+  bool before = std::exchange(allowsLabels, true);
+  while (!peek().is(")")) {
+    Argument argument;
+    if (peek().kind == Token::Word && peek(1).is("=")) {
+      argument.name = name("the name of an argument");
+      next();
+    }
+    argument.value = expr();
+    call.arguments.push_back(std::move(argument));
+    if (!peek().is(")") && !accept(","))
+      unclosed(open, ")");
+  }
+  allowsLabels = before;
+  SMRange range = join(start, next().range());
+  return make(range, std::move(call));
+}
+
+ExprPtr Parser::primary() {
+  Token first = peek();
+  if (first.kind == Token::Number)
+    return number(next());
+  if (first.kind == Token::String)
+    return make(first.range(), TextExpr{next().text.drop_front().drop_back().str()});
+  if (accept("(")) {
+    bool before = std::exchange(allowsLabels, true);
+    ExprPtr inner = expr();
+    allowsLabels = before;
+    if (!peek().is(")"))
+      sources.fail(peek().range(), "expected ')', got " + found(),
+                   {{first.range(), "to close this '('"}});
+    inner->range = join(first.range(), next().range());
+    return inner;
+  }
+  if (accept("[")) {
+    ListExpr list{exprs("]", first)};
+    SMRange end = tokens[at - 1].range();
+    return make(join(first.range(), end), std::move(list));
+  }
+  if (first.kind != Token::Word)
+    expected("a value");
+  if (!startsPath()) {
+    if (acceptWord("true") || acceptWord("false"))
+      return make(first.range(), TruthExpr{first.text == "true"});
+    if (acceptWord("none"))
+      return make(first.range(), NoneExpr{});
+    sources.fail(first.range(), "'" + first.text + "' is a word of the language, no value");
+  }
+  if (peek(1).is("(") && !isKeyword(first.text))
+    return call({});
+  Name whole = path("a value");
+  if (allowsLabels && accept(":"))
+    return call(whole);
+  if (peek().is("("))
+    sources.fail(whole.range, "blocks and operations have names without '.'; their parameters are "
+                              "named before ':': 'attn.c_attn: linear(x)'");
+  return make(whole.range, PathExpr{whole.text});
+}
+
+} // namespace
+
+File parse(const Sources &sources, StringRef text) { return Parser(sources, text).run(); }
+
+} // namespace colrow::dsl
