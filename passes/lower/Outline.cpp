@@ -166,7 +166,7 @@ private:
     }
     func::ReturnOp::create(builder, function.getLoc(), values);
     // Reshapes that only the outside read.
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body->without_terminator())))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
       if (op.use_empty() && isa<ReshapeOp, ConstantOp>(op))
         op.erase();
     return function;
