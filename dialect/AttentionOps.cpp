@@ -50,7 +50,9 @@ static LogicalResult checkOperands(std::optional<Location> location, Adaptor ada
   return success();
 }
 
-template <typename OpTy> static LogicalResult verifyDropout(OpTy op) {
+template <typename OpTy> static LogicalResult verifyForm(OpTy op) {
+  if (op.getCap() && !(op.getCap()->convertToDouble() > 0))
+    return op.emitOpError("expects a positive cap, got: ") << op.getCap()->convertToDouble();
   bool all = op.getRandom() && op.getRate() && op.getId();
   bool none = !op.getRandom() && !op.getRate() && !op.getId();
   if (!all && !none)
@@ -58,9 +60,13 @@ template <typename OpTy> static LogicalResult verifyDropout(OpTy op) {
   return success();
 }
 
-LogicalResult AttentionOp::verify() { return verifyDropout(*this); }
-LogicalResult AttentionWithStatisticsOp::verify() { return verifyDropout(*this); }
-LogicalResult AttentionGradOp::verify() { return verifyDropout(*this); }
+LogicalResult AttentionOp::verify() { return verifyForm(*this); }
+LogicalResult AttentionWithStatisticsOp::verify() { return verifyForm(*this); }
+LogicalResult AttentionGradOp::verify() {
+  if (getWithMaskGradient() && !getMask())
+    return emitOpError("expects a mask where its gradient is asked for");
+  return verifyForm(*this);
+}
 
 /// [b, h, s, e]
 static RankedTensorType resultType(Value query, Value value) {
@@ -105,6 +111,8 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Loc
                              "got: ", plain(gradient), " and ", plain(statistics));
   for (Value operand : {query, adaptor.getKey(), adaptor.getValue()})
     types.push_back(plain(operand));
+  if (adaptor.getWithMaskGradient() && adaptor.getMask())
+    types.push_back(plain(adaptor.getMask()));
   return success();
 }
 
@@ -114,12 +122,14 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Loc
 
 namespace {
 /// The factors of an attention. `shared` is the kind of those that key and value lack, and of the
-/// value's last dimension: `sum` in the gradient.
+/// value's last dimension: `sum` in the gradient. `common` is that of those which only a mask may
+/// lack.
 struct AttentionFactors {
-  AttentionFactors(Value q, Value k, Value v, FactorKind shared) {
+  AttentionFactors(Value q, Value k, Value v, FactorKind shared,
+                   FactorKind common = FactorKind::pass) {
     ArrayRef<int64_t> queryShape = typeOf(q).getShape(), keyShape = typeOf(k).getShape();
-    SmallVector<unsigned, 2> batch{rule.add(FactorKind::pass, queryShape[0])};
-    SmallVector<unsigned, 2> groups{rule.add(FactorKind::pass, keyShape[1])};
+    SmallVector<unsigned, 2> batch{rule.add(common, queryShape[0])};
+    SmallVector<unsigned, 2> groups{rule.add(common, keyShape[1])};
     SmallVector<unsigned, 2> heads = groups;
     if (queryShape[1] != keyShape[1])
       heads.push_back(rule.add(shared, queryShape[1] / keyShape[1]));
@@ -138,14 +148,13 @@ struct AttentionFactors {
   /// Adds the operands behind those that always are there.
   void addForm(Value q, Value k, Value mask, Value random) {
     if (mask) {
-      TensorFactors factors;
       ArrayRef<int64_t> shape = typeOf(mask).getShape();
       SmallVector<int64_t> whole = scoreShape(q, k);
       size_t missing = whole.size() - shape.size();
       for (auto [dim, size] : llvm::enumerate(shape))
-        factors.push_back(size == whole[missing + dim] ? scores[missing + dim]
-                                                       : TensorFactors::value_type());
-      rule.operands.push_back(factors);
+        added.push_back(size == whole[missing + dim] ? scores[missing + dim]
+                                                     : TensorFactors::value_type());
+      rule.operands.push_back(added);
     }
     if (random)
       rule.operands.push_back(TensorFactors(1));
@@ -153,6 +162,7 @@ struct AttentionFactors {
 
   ShardingRule rule;
   TensorFactors query, key, value, result, statistics, scores;
+  TensorFactors added; ///< the mask
 };
 } // namespace
 
@@ -173,10 +183,13 @@ ShardingRule AttentionWithStatisticsOp::getShardingRule() {
 }
 
 ShardingRule AttentionGradOp::getShardingRule() {
-  AttentionFactors f(getQuery(), getKey(), getValue(), FactorKind::sum);
+  AttentionFactors f(getQuery(), getKey(), getValue(), FactorKind::sum,
+                     getWithMaskGradient() ? FactorKind::sum : FactorKind::pass);
   f.rule.operands = {f.result, f.query, f.key, f.value, f.statistics};
   f.addForm(getQuery(), getKey(), getMask(), getRandom());
   f.rule.results = {f.query, f.key, f.value};
+  if (getWithMaskGradient())
+    f.rule.results.push_back(f.added);
   f.rule.linear = {{0}};
   return f.rule;
 }
@@ -232,25 +245,25 @@ double AttentionGradOp::getProductFlops() {
 LogicalResult AttentionOp::buildGradient(OpBuilderWithLayouts &b, ValueRange resultGradients,
                                          ArrayRef<bool> needed,
                                          SmallVectorImpl<Value> &operandGradients) {
-  if (getMask() && needed[3])
-    return emitOpError("has no gradient with respect to its mask");
+  bool ofMask = getMask() && needed[3];
   auto saving = b.createBefore<AttentionWithStatisticsOp>(
-      *this, getQuery(), getKey(), getValue(), getMask(), getRandom(), getScaleAttr(),
+      *this, getQuery(), getKey(), getValue(), getMask(), getRandom(), getScaleAttr(), getCapAttr(),
       getCausalAttr(), getRateAttr(), getIdAttr(), TypeAttr());
   getResult().replaceAllUsesWith(saving.getResult());
   auto gradient = b.create<AttentionGradOp>(
       resultGradients[0], getQuery(), getKey(), getValue(), saving.getLogSumExp(), getMask(),
-      getRandom(), getScaleAttr(), getCausalAttr(), getRateAttr(), getIdAttr(), TypeAttr());
-  for (unsigned i : {0, 1, 2})
+      getRandom(), getScaleAttr(), getCapAttr(), getCausalAttr(), getRateAttr(), getIdAttr(),
+      TypeAttr(), ofMask ? b.getUnitAttr() : UnitAttr());
+  for (auto [i, result] : llvm::enumerate(gradient->getResults()))
     if (needed[i])
-      operandGradients[i] = gradient->getResult(i);
+      operandGradients[i] = result;
   return success();
 }
 
 SmallVector<Value> AttentionOp::evaluationForm(OpBuilderWithLayouts &b) {
   return {b.create<AttentionOp>(getQuery(), getKey(), getValue(), getMask(), Value(),
-                                getScaleAttr(), getCausalAttr(), FloatAttr(), IntegerAttr(),
-                                TypeAttr())};
+                                getScaleAttr(), getCapAttr(), getCausalAttr(), FloatAttr(),
+                                IntegerAttr(), TypeAttr())};
 }
 
 } // namespace colrow

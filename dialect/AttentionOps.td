@@ -19,19 +19,22 @@ class Colrow_AttentionBase<string mnemonic, list<Trait> traits = []>
 
 /// What stands between the two products.
 defvar attentionForm = (ins Optional<AnyRankedTensor>:$mask, Optional<AnyRankedTensor>:$random,
-                            F64Attr:$scale, OptionalAttr<I64Attr>:$causal,
+                            F64Attr:$scale, OptionalAttr<F64Attr>:$cap,
+                            OptionalAttr<I64Attr>:$causal,
                             OptionalAttr<F64Attr>:$rate, OptionalAttr<I64Attr>:$id,
                             OptionalAttr<TypeAttr>:$global);
 
 def Colrow_AttentionOp : Colrow_AttentionBase<"attention",
     [Colrow_Differentiable, Colrow_EvaluationForm]> {
-  let summary = "dropout(softmax(scale q k' + mask)) v";
+  let summary = "dropout(softmax(scale q k' + mask)) v, with the scores capped where asked for";
   let description = [{
     Scaled dot product attention (Vaswani et al., arXiv 1706.03762, equation 1) of query [b, h, s, d],
     key [b, hk, t, d] and value [b, hk, t, e]: a tensor [b, h, s, e]. Heads come in hk groups of h / hk
     consecutive ones, each with one head of key and value (Ainslie et al., arXiv 2305.13245).
 
-    - `mask` is added to the scaled scores. It broadcasts to [b, h, s, t] and has no gradient.
+    - `cap` bounds the scaled scores x to cap tanh(x / cap) (Gemma 2, arXiv 2408.00118, section 2).
+    - `mask` is added to these. It broadcasts to [b, h, s, t]: what hides keys, slopes over the
+      distance (ALiBi), or a trained bias.
     - `causal` lets query i see the keys 0 to i + `causal` only: 0 where both start together.
     - `random`, `rate` and `id` are those of `colrow.dropout`, for the probabilities [b, h, s, t]: the
       same elements are dropped on every grid, and where the probabilities were written out.
@@ -51,7 +54,8 @@ def Colrow_AttentionOp : Colrow_AttentionBase<"attention",
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` $mask^)? (`random` $random^ `rate` $rate `id` $id)?
-    `scale` $scale (`causal` $causal^)? attr-dict `:` functional-type(operands, results)
+    `scale` $scale (`cap` $cap^)? (`causal` $causal^)? attr-dict `:`
+    functional-type(operands, results)
   }];
 }
 
@@ -66,26 +70,28 @@ def Colrow_AttentionWithStatisticsOp : Colrow_AttentionBase<"attention_with_stat
   let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$log_sum_exp);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` $mask^)? (`random` $random^ `rate` $rate `id` $id)?
-    `scale` $scale (`causal` $causal^)? attr-dict `:` functional-type(operands, results)
+    `scale` $scale (`cap` $cap^)? (`causal` $causal^)? attr-dict `:`
+    functional-type(operands, results)
   }];
 }
 
 def Colrow_AttentionGradOp : Colrow_AttentionBase<"attention_grad"> {
-  let summary = "gradients of attention with respect to query, key and value";
+  let summary = "gradients of attention by query, key, value and, where asked for, mask";
   let description = [{
     Probabilities are computed again from the scores and `log_sum_exp`; the dropped ones are the same.
     Cut queries, heads of a group and elements of the value's heads are summed over where a gradient
-    lacks them.
+    lacks them, and so is what the mask repeats in its own.
   }];
   let arguments = !con((ins AnyRankedTensor:$gradient, AnyRankedTensor:$query,
                             AnyRankedTensor:$key, AnyRankedTensor:$value,
-                            AnyRankedTensor:$log_sum_exp), attentionForm);
+                            AnyRankedTensor:$log_sum_exp), attentionForm,
+                       (ins UnitAttr:$with_mask_gradient));
   let results = (outs AnyRankedTensor:$query_gradient, AnyRankedTensor:$key_gradient,
-                      AnyRankedTensor:$value_gradient);
+                      AnyRankedTensor:$value_gradient, Optional<AnyRankedTensor>:$mask_gradient);
   let assemblyFormat = [{
     $gradient `at` $query `,` $key `,` $value `log_sum_exp` $log_sum_exp (`mask` $mask^)?
-    (`random` $random^ `rate` $rate `id` $id)? `scale` $scale (`causal` $causal^)? attr-dict `:`
-    functional-type(operands, results)
+    (`random` $random^ `rate` $rate `id` $id)? `scale` $scale (`cap` $cap^)? (`causal` $causal^)?
+    (`with_mask_gradient` $with_mask_gradient^)? attr-dict `:` functional-type(operands, results)
   }];
 }
 

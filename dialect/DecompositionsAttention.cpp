@@ -3,8 +3,11 @@
 // With P the probabilities, M the dropout mask (0 or 1 / (1 - rate)), and dO the gradient of the
 // result:
 //
-//   dV = (P M)' dO      dP = (dO V') M      dS = P (dP - rowsum(P dP)) scale
-//   dQ = dS K           dK = dS' Q
+//   dV = (P M)' dO      dP = (dO V') M      dS = P (dP - rowsum(P dP))
+//   dQ = dS K scale     dK = dS' Q scale
+//
+// dS is the gradient of the mask, summed over what the mask repeats. Scores c tanh(x / c) with a
+// cap c have the slope 1 - tanh(x / c)^2, which then is a factor of dQ and dK.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +34,11 @@ public:
     Value product = headwise(b.create<EinsumOp>(grouped ? "bkgsd,bktd->bkgst" : "bksd,bktd->bkst",
                                                 inGroups(op.getQuery()), op.getKey()));
     Value scores = e.mul(product, op.getScale().convertToDouble());
+    if (op.getCap()) {
+      double cap = op.getCap()->convertToDouble();
+      bounded = e.apply<TanhOp>(e.div(scores, cap));
+      scores = e.mul(bounded, cap);
+    }
     if (op.getMask())
       scores = e.add(scores, op.getMask());
     if (op.getCausal())
@@ -90,6 +98,7 @@ public:
   ArrayRef<int64_t> query;
   int64_t groups, keys;
   bool grouped;
+  Value bounded; ///< tanh(x / cap) of the last scores(), where there is a cap
 
 private:
   /// [s, t]: which keys a query sees. Cut as the scores are.
@@ -146,14 +155,21 @@ Decomposition AttentionGradOp::decompose(OpBuilderWithLayouts &b) {
   Value dprobabilities = math.dropped(math.headwise(b.create<EinsumOp>(
       math.grouped ? "bkgse,bkte->bkgst" : "bkse,bkte->bkst", gradient, getValue())));
   Value mean = e.sum(e.mul(probabilities, dprobabilities), {3}, /*keepdims=*/true);
-  Value dscores = e.mul(e.mul(e.sub(dprobabilities, mean), probabilities),
-                        getScale().convertToDouble());
-  dscores = math.inGroups(dscores);
+  Value dscores = e.mul(e.sub(dprobabilities, mean), probabilities);
+  Value dmask;
+  if (getWithMaskGradient())
+    dmask = sumToShape(b, dscores, math.shapeOf(getMask()));
+  if (getCap())
+    dscores = e.mul(dscores, e.sub(1, e.square(math.bounded)));
+  dscores = math.inGroups(e.mul(dscores, getScale().convertToDouble()));
   Value dquery = math.headwise(b.create<EinsumOp>(
       math.grouped ? "bkgst,bktd->bkgsd" : "bkst,bktd->bksd", dscores, getKey()));
   Value dkey = b.create<EinsumOp>(math.grouped ? "bkgst,bkgsd->bktd" : "bkst,bksd->bktd", dscores,
                                   math.inGroups(getQuery()));
-  return SmallVector<Value>{dquery, dkey, dvalue};
+  SmallVector<Value> results{dquery, dkey, dvalue};
+  if (dmask)
+    results.push_back(dmask);
+  return results;
 }
 
 } // namespace colrow

@@ -92,7 +92,8 @@ Decomposition SoftmaxGradOp::decompose(OpBuilderWithLayouts &b) {
 }
 
 namespace {
-/// The formulas of layer norm over the dimensions of `input` from `axis` on.
+/// The formulas of norms over the dimensions of `input` from `axis` on. Without a mean, rows are
+/// not centred.
 class Norm {
 public:
   Norm(OpBuilderWithLayouts &b, Value input, int64_t axis)
@@ -113,12 +114,16 @@ public:
     Value variance = mean(e.square(e.sub(x, meanOfRow)));
     rstdOfRow = e.apply<ReciprocalOp>(e.apply<SqrtOp>(e.add(variance, epsilon)));
   }
+  void computeRootMeanSquare(double epsilon) {
+    rstdOfRow = e.apply<ReciprocalOp>(e.apply<SqrtOp>(e.add(mean(e.square(x)), epsilon)));
+  }
   void setStatistics(Value mean, Value rstd) {
-    meanOfRow = keepReducedDims(b, mean, type.getShape(), axes);
+    if (mean)
+      meanOfRow = keepReducedDims(b, mean, type.getShape(), axes);
     rstdOfRow = keepReducedDims(b, rstd, type.getShape(), axes);
   }
 
-  Value normalised() { return e.mul(e.sub(x, meanOfRow), rstdOfRow); }
+  Value normalised() { return e.mul(meanOfRow ? e.sub(x, meanOfRow) : x, rstdOfRow); }
   Value scaled(Value scale, Value bias) {
     Value result = normalised();
     if (scale)
@@ -167,6 +172,34 @@ Decomposition LayerNormGradOp::decompose(OpBuilderWithLayouts &b) {
   Value dx = e.mul(e.sub(e.sub(scaled, shift), stretch), norm.rstdOfRow);
   return SmallVector<Value>{dx, e.sum(e.mul(dy, normalised), norm.rows, /*keepdims=*/false),
                             e.sum(dy, norm.rows, /*keepdims=*/false)};
+}
+
+//===----------------------------------------------------------------------===//
+// RMS norm
+//===----------------------------------------------------------------------===//
+
+Decomposition RmsNormOp::decompose(OpBuilderWithLayouts &b) {
+  Norm norm(b, getInput(), getAxis());
+  norm.computeRootMeanSquare(getEpsilon().convertToDouble());
+  return SmallVector<Value>{norm.scaled(getScale(), {})};
+}
+
+Decomposition RmsNormWithStatisticsOp::decompose(OpBuilderWithLayouts &b) {
+  Norm norm(b, getInput(), getAxis());
+  norm.computeRootMeanSquare(getEpsilon().convertToDouble());
+  return SmallVector<Value>{norm.scaled(getScale(), {}), norm.ofRows(norm.rstdOfRow)};
+}
+
+Decomposition RmsNormGradOp::decompose(OpBuilderWithLayouts &b) {
+  Norm norm(b, getInput(), getAxis());
+  norm.setStatistics({}, getRstd());
+  Expressions &e = norm.e;
+  Value dy = getGradient(), normalised = norm.normalised();
+  // What stretches a row does not change the normalised one.
+  Value scaled = getScale() ? e.mul(dy, getScale()) : dy;
+  Value stretch = e.mul(norm.mean(e.mul(scaled, normalised)), normalised);
+  return SmallVector<Value>{e.mul(e.sub(scaled, stretch), norm.rstdOfRow),
+                            e.sum(e.mul(dy, normalised), norm.rows, /*keepdims=*/false)};
 }
 
 } // namespace colrow

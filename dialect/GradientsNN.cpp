@@ -53,6 +53,20 @@ LogicalResult LayerNormOp::buildGradient(OpBuilderWithLayouts &b, ValueRange res
   return success();
 }
 
+LogicalResult RmsNormOp::buildGradient(OpBuilderWithLayouts &b, ValueRange resultGradients,
+                                       ArrayRef<bool> needed,
+                                       SmallVectorImpl<Value> &operandGradients) {
+  auto saving = b.createBefore<RmsNormWithStatisticsOp>(*this, getInput(), getScale(), getAxis(),
+                                                        getEpsilon());
+  getResult().replaceAllUsesWith(saving.getResult());
+  auto gradient = b.create<RmsNormGradOp>(resultGradients[0], getInput(), saving.getRstd(),
+                                          getScale(), getAxis());
+  for (unsigned i = 0; i < getNumOperands(); ++i)
+    if (needed[i])
+      operandGradients[i] = gradient->getResult(i);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Loss
 //===----------------------------------------------------------------------===//

@@ -100,6 +100,73 @@ ShardingRule LayerNormGradOp::getShardingRule() {
   return rule;
 }
 
+/// The dimensions of an input before and from `axis` on.
+static RankedTensorType rowsOf(RankedTensorType input, uint64_t axis) {
+  return RankedTensorType::get(input.getShape().take_front(axis), input.getElementType());
+}
+
+LogicalResult RmsNormOp::verify() {
+  ArrayRef<int64_t> shape = getType().getShape();
+  if (getAxis() >= shape.size())
+    return emitOpError("expects an axis of its input, got: ")
+           << getAxis() << " of " << shape.size();
+  if (getScale() && getScale().getType().getShape() != shape.drop_front(getAxis()))
+    return emitOpError("expects a scale of the dimensions from ")
+           << getAxis() << " on, got: " << withLayout(getScale().getType(), {}) << " for "
+           << withLayout(getType(), {});
+  return success();
+}
+LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  return inferLikeInput(adaptor.getInput().getType(), types);
+}
+ShardingRule RmsNormOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors input = normFactors(rule, getType(), getAxis(), FactorKind::pass);
+  rule.operands.assign(getNumOperands(), TensorFactors(input.begin() + getAxis(), input.end()));
+  rule.operands[0] = input;
+  rule.results = {input};
+  return rule;
+}
+
+LogicalResult RmsNormWithStatisticsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                        Adaptor adaptor,
+                                                        SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  types.push_back(withLayout(input, {}));
+  types.push_back(rowsOf(input, adaptor.getAxis()));
+  return success();
+}
+ShardingRule RmsNormWithStatisticsOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors input = normFactors(rule, getInput().getType(), getAxis(), FactorKind::pass);
+  rule.operands.assign(getNumOperands(), TensorFactors(input.begin() + getAxis(), input.end()));
+  rule.operands[0] = input;
+  rule.results = {input, TensorFactors(input.begin(), input.begin() + getAxis())};
+  return rule;
+}
+
+LogicalResult RmsNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  types.push_back(withLayout(input, {}));
+  types.push_back(RankedTensorType::get(input.getShape().drop_front(adaptor.getAxis()),
+                                        input.getElementType()));
+  return success();
+}
+ShardingRule RmsNormGradOp::getShardingRule() {
+  ShardingRule rule;
+  TensorFactors input = normFactors(rule, getInput().getType(), getAxis(), FactorKind::sum);
+  TensorFactors rows(input.begin(), input.begin() + getAxis());
+  TensorFactors scale(input.begin() + getAxis(), input.end());
+  rule.operands = {input, input, rows};
+  if (getScale())
+    rule.operands.push_back(scale);
+  rule.results = {input, scale};
+  rule.linear = {{0}};
+  return rule;
+}
+
 //===----------------------------------------------------------------------===//
 // Dropout
 //===----------------------------------------------------------------------===//

@@ -128,6 +128,59 @@ def Colrow_LayerNormGradOp : Colrow_InferredOp<"layer_norm_grad", [Colrow_Decomp
   }];
 }
 
+def Colrow_RmsNormOp : Colrow_InferredOp<"rms_norm",
+    [Colrow_Decomposable, Colrow_Differentiable]> {
+  let summary = "x / sqrt(mean of squares + epsilon), times scale";
+  let description = [{
+    Over the dimensions from `axis` on (Zhang and Sennrich, arXiv 1910.07467, equation 4); the scale
+    has their shape.
+
+    ```mlir
+    %y = colrow.rms_norm %x scale %w from 1 epsilon 1.000000e-05
+        : (tensor<8x64xf32>, tensor<64xf32>) -> tensor<8x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$scale, I64Attr:$axis,
+                       F64Attr:$epsilon);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input (`scale` $scale^)? `from` $axis `epsilon` $epsilon attr-dict `:`
+    functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Colrow_RmsNormWithStatisticsOp : Colrow_InferredOp<"rms_norm_with_statistics",
+    [Colrow_Decomposable]> {
+  let summary = "rms_norm that also yields what its gradient needs";
+  let description = [{
+    rstd = 1 / sqrt(mean of squares + epsilon) has the dimensions before `axis`. Differentiation
+    puts it in the place of rms_norm.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$scale, I64Attr:$axis,
+                       F64Attr:$epsilon);
+  let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$rstd);
+  let assemblyFormat = [{
+    $input (`scale` $scale^)? `from` $axis `epsilon` $epsilon attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+
+def Colrow_RmsNormGradOp : Colrow_InferredOp<"rms_norm_grad", [Colrow_Decomposable]> {
+  let summary = "gradients of rms_norm with respect to input and scale";
+  let description = [{
+    Without a scale in rms_norm it is 1 here; the gradient of an absent scale has no reader. The
+    dimensions before `axis` are summed over in the gradient of the scale.
+  }];
+  let arguments = (ins AnyRankedTensor:$gradient, AnyRankedTensor:$input, AnyRankedTensor:$rstd,
+                       Optional<AnyRankedTensor>:$scale, I64Attr:$axis);
+  let results = (outs AnyRankedTensor:$input_gradient, AnyRankedTensor:$scale_gradient);
+  let assemblyFormat = [{
+    $gradient `at` $input `rstd` $rstd (`scale` $scale^)? `from` $axis attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Dropout
 //===----------------------------------------------------------------------===//

@@ -229,6 +229,26 @@ void emitLayerNormGrad(FunctionEmitter &e, LayerNormGradOp norm) {
                      mean, rstd, out, dscale, dbias));
 }
 
+template <typename NormOp>
+void emitRmsNorm(FunctionEmitter &e, NormOp norm, const std::string &rstd) {
+  auto shape = rows(shapeOf(norm.getInput()), norm.getAxis());
+  std::string from = e.view(norm.getInput(), shape);
+  std::string scale = norm.getScale() ? e.view(norm.getScale(), shape[1]) : "{}";
+  e.line(fmt::format("rmsNorm(ctx, {}, {}, {}, {}, {});", from, scale,
+                     norm.getEpsilon().convertToDouble(), e.view(norm.getResult(), shape), rstd));
+}
+
+void emitRmsNormGrad(FunctionEmitter &e, RmsNormGradOp norm) {
+  auto shape = rows(shapeOf(norm.getInput()), norm.getAxis());
+  std::string gradient = e.view(norm.getGradient(), shape), from = e.view(norm.getInput(), shape);
+  std::string rstd = e.view(norm.getRstd(), shape[0]);
+  std::string scale = norm.getScale() ? e.view(norm.getScale(), shape[1]) : "{}";
+  std::string out = e.view(norm.getInputGradient(), shape);
+  Value ofScale = norm.getScaleGradient();
+  e.line(fmt::format("rmsNormGrad(ctx, {}, {}, {}, {}, {}, {});", gradient, from, scale, rstd, out,
+                     ofScale.use_empty() ? "{}" : e.view(ofScale, shape[1])));
+}
+
 void emitDropout(FunctionEmitter &e, DropoutOp dropout) {
   std::string from = e.view(dropout.getInput());
   std::string site = dropoutSite(e, dropout, dropout.getRandom(), dropout.getId(),
@@ -296,6 +316,15 @@ bool emitNN(FunctionEmitter &e, const Step &step) {
         emitLayerNorm(e, norm, mean, e.view(norm.getRstd(), count));
       }))
       .Case<LayerNormGradOp>(done([&](LayerNormGradOp norm) { emitLayerNormGrad(e, norm); }))
+      .Case<RmsNormOp>(done([&](RmsNormOp norm) {
+        int64_t count = rows(shapeOf(norm.getInput()), norm.getAxis())[0];
+        emitRmsNorm(e, norm, e.workspace(step, 0, "rstd", count));
+      }))
+      .Case<RmsNormWithStatisticsOp>(done([&](RmsNormWithStatisticsOp norm) {
+        int64_t count = rows(shapeOf(norm.getInput()), norm.getAxis())[0];
+        emitRmsNorm(e, norm, e.view(norm.getRstd(), count));
+      }))
+      .Case<RmsNormGradOp>(done([&](RmsNormGradOp norm) { emitRmsNormGrad(e, norm); }))
       .Case<DropoutOp>(done([&](DropoutOp dropout) { emitDropout(e, dropout); }))
       .Case<CrossEntropyOp>(done([&](CrossEntropyOp loss) {
         int64_t tokens = loss.getLabels().getType().getNumElements();

@@ -50,6 +50,12 @@ template <typename OpTy> std::optional<std::string> attentionForm(FunctionEmitte
     parts.push_back(dropoutSite(e, op, op.getRandom(), *op.getId(), op.getRate()->convertToDouble()));
     parts.push_back("&" + e.members.slices(probabilities(op)));
   }
+  if (op.getCap()) {
+    static constexpr const char *absent[] = {"", "false", "0", "{}", "{}", "nullptr"};
+    while (parts.size() < std::size(absent))
+      parts.push_back(absent[parts.size()]);
+    parts.push_back(literal(op.getCap()->convertToDouble()));
+  }
   return fmt::format("{{{}}}", fmt::join(parts, ", "));
 }
 
@@ -70,8 +76,9 @@ bool emitGradient(FunctionEmitter &e, AttentionGradOp op) {
   std::optional<std::string> form = attentionForm(e, op);
   if (!form)
     return false;
-  std::string results[] = {e.view(op.getQueryGradient()), e.view(op.getKeyGradient()),
-                           e.view(op.getValueGradient())};
+  std::vector<std::string> results;
+  for (Value result : op->getResults())
+    results.push_back(e.view(result));
   e.line(fmt::format("attentionGrad(ctx, {}, {}, {});", fmt::join(operands, ", "), *form,
                      fmt::join(results, ", ")));
   return true;

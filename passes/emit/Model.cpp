@@ -28,6 +28,8 @@ static bool isScale(Value value) {
       return norm.getScale() == use.get();
     if (auto norm = dyn_cast<LayerNormWithStatisticsOp>(user))
       return norm.getScale() == use.get();
+    if (isa<RmsNormOp, RmsNormWithStatisticsOp>(user))
+      return use.getOperandNumber() == 1;
     if (isa<MulOp>(user))
       return true;
     if (isa<ReshapeOp, TransposeOp, BroadcastOp, CastOp>(user))

@@ -170,8 +170,8 @@ private:
 
   /// Operands that the kernel of an operation may overwrite with its first result.
   static SmallVector<unsigned> overwritable(Operation *op) {
-    if (isa<CommAllReduceOp, SoftmaxOp, DropoutOp, MaskPaddingOp, SoftmaxGradOp, LayerNormGradOp>(
-            op))
+    if (isa<CommAllReduceOp, SoftmaxOp, DropoutOp, MaskPaddingOp, SoftmaxGradOp, LayerNormGradOp,
+            RmsNormGradOp>(op))
       return {0};
     if (isa<CrossEntropyGradOp>(op))
       return {1};

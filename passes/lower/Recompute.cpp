@@ -24,7 +24,7 @@ namespace {
 bool isCheap(Operation *op) {
   if (op->hasAttr(inPlaceAttrName))
     return false;
-  if (isa<LayerNormOp, LayerNormWithStatisticsOp>(op))
+  if (isa<LayerNormOp, LayerNormWithStatisticsOp, RmsNormOp, RmsNormWithStatisticsOp>(op))
     return true;
   return isElementwise(op) && !isa<ExpOp, LogOp, SqrtOp, TanhOp, ErfOp, SinOp, CosOp, SigmoidOp,
                                    PowOp, ModOp, GeluGradOp, SiluGradOp>(op);

@@ -93,6 +93,8 @@ SmallVector<RankedTensorType> workspaceTypes(Operation *op) {
     auto rows = floats(norm.getInput().getType().getShape().take_front(norm.getAxis()));
     return {rows, rows}; // mean and rstd, which only a gradient would read
   }
+  if (auto norm = dyn_cast<RmsNormOp>(op))
+    return {floats(norm.getInput().getType().getShape().take_front(norm.getAxis()))}; // rstd
   if (auto attention = dyn_cast<AttentionOp>(op))
     return {floats(attention.getQuery().getType().getShape().drop_back())}; // log-sum-exp, likewise
   if (auto loss = dyn_cast<CrossEntropyOp>(op))

@@ -42,14 +42,17 @@ def Raise : Pass<"colrow-raise", "::mlir::ModuleOp"> {
     | `attention` | `colrow.attention`: two products with scale, mask, softmax and dropout between them |
     | `gelu` | `colrow.gelu`, by tanh or erf |
     | `layer_norm` | `colrow.layer_norm`, with scale and bias where they follow |
+    | `rms_norm` | `colrow.rms_norm`, with the scale where it follows |
     | `silu` | `colrow.silu` |
 
     Formulas are compared as polynomials, constants but for rounding to single precision. A mask that
     follows from constants is known by its value: one that is 0 up to a diagonal and -inf, or below
-    -1e9, behind it is causal, whatever computed it. Transposes, reshapes there and back, scales and
-    repeated heads of the operands are absorbed. What does not match exactly (another reader of a
-    value in between, a mask with a gradient, NaN turned into 0 where a query might see nothing) stays
-    as it is and works all the same. Each find is a remark that names the user's node.
+    -1e9, behind it is causal, whatever computed it. Other masks are added up: constants (windows,
+    ALiBi), conditions, trained biases. Transposes, reshapes there and back, scales and repeated heads
+    of the operands are absorbed, and factors that are the same for all keys go to the query. What
+    does not match exactly (another reader of a value in between, NaN turned into 0 where a query
+    might see nothing) stays as it is and works all the same. A norm of all heads at once, which is
+    taken apart into heads behind it, is given in primitive operations: they can be cut with the heads. Each find is a remark that names the user's node.
 
     A product and its bias are no operation of their own: where the product is row-parallel the bias
     has to move behind g, so they stay apart as einsum and add. Needs IR without a grid; run after

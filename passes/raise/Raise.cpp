@@ -14,6 +14,7 @@ ArrayRef<Recogniser> getRecognisers() {
   static constexpr Recogniser all[] = {{"attention", recogniseAttention},
                                        {"gelu", recogniseGelu},
                                        {"layer_norm", recogniseLayerNorm},
+                                       {"rms_norm", recogniseRmsNorm},
                                        {"silu", recogniseSilu}};
   return all;
 }

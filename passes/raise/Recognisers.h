@@ -16,7 +16,8 @@ struct Recogniser {
 
 void recogniseAttention(mlir::func::FuncOp function);  // Attention.cpp
 void recogniseGelu(mlir::func::FuncOp function);       // Gelu.cpp
-void recogniseLayerNorm(mlir::func::FuncOp function);  // LayerNorm.cpp
+void recogniseLayerNorm(mlir::func::FuncOp function);  // Norm.cpp
+void recogniseRmsNorm(mlir::func::FuncOp function);    // Norm.cpp
 void recogniseSilu(mlir::func::FuncOp function);       // Silu.cpp
 
 /// All of them, in the order in which they run.

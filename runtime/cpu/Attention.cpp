@@ -4,13 +4,18 @@
 // sees: a causal mask's upper half is neither computed nor stored. With P the probabilities, M the
 // dropout mask (0 or 1 / (1 - rate)), and dO the gradient of the result:
 //
-//   dV = (P M)' dO      dP = (dO V') M      dS = P (dP - rowsum(P dP)) scale
-//   dQ = dS K           dK = dS' Q
+//   dV = (P M)' dO      dP = (dO V') M      dS = P (dP - rowsum(P dP))
+//   dQ = dS K scale     dK = dS' Q scale
+//
+// dS is the gradient of the mask. Scores c tanh(x / c) with a cap c have the slope 1 - tanh(x /
+// c)^2, which then is a factor of dQ and dK.
 //
 //===----------------------------------------------------------------------===//
 #include "colrow/KernelsAttention.h"
 
 #include "colrow/KernelsEinsum.h"
+#include "colrow/KernelsShape.h"
+#include "colrow/Math.h"
 #include "colrow/Profile.h"
 
 #include "ContextImpl.h"
@@ -107,10 +112,20 @@ public:
   /// Room for the scores of the largest block.
   int64_t scores() const { return std::min(blockQueries, queries) * keys; }
 
-  /// From products of a query and its keys to what the softmax takes.
-  void score(int64_t batch, int64_t head, int64_t query, float *row, int64_t count) const {
+  /// From products of a query and its keys to what the softmax takes. `slope` is left where there
+  /// is a cap and it is not null: what a change of each product, scaled, changes of it.
+  void score(int64_t batch, int64_t head, int64_t query, float *row, int64_t count,
+             float *slope = nullptr) const {
     for (int64_t j = 0; j < count; ++j)
       row[j] *= form.scale;
+    if (caps()) {
+      for (int64_t j = 0; j < count; ++j)
+        row[j] = math::tanh(row[j] / form.cap);
+      for (int64_t j = 0; slope && j < count; ++j)
+        slope[j] = 1 - row[j] * row[j];
+      for (int64_t j = 0; j < count; ++j)
+        row[j] *= form.cap;
+    }
     if (!form.mask)
       return;
     const float *mask =
@@ -119,6 +134,7 @@ public:
       row[j] += mask[j * maskStrides[3]];
   }
 
+  bool caps() const { return form.cap != 0; }
   bool drops() const { return dropout.has_value(); }
 
   /// Drops from the first `count` of a row of probabilities, or of their gradients.
@@ -140,6 +156,34 @@ private:
   const AttentionForm &form;
   Strides maskStrides;
   std::optional<DropoutRuns> dropout;
+};
+
+/// The gradient of the mask, where it is wanted: sums over what the mask repeats.
+class MaskGradient {
+public:
+  MaskGradient(KernelContext &ctx, const Heads &heads, const AttentionForm &form,
+               const Tensor &result)
+      : result(result) {
+    if (!result)
+      return;
+    require(form.mask && form.mask.shape == result.shape, "attentionGrad",
+            "expects the gradient of a mask that is there, and of its shape");
+    strides = broadcastStrides("attentionGrad", result.shape, result.strides,
+                               {heads.batches, heads.heads, heads.queries, heads.keys});
+    fill(ctx, 0.0f, result);
+  }
+
+  void add(int64_t batch, int64_t head, int64_t query, const float *row, int64_t count) const {
+    if (!result)
+      return;
+    float *sums = result.data + batch * strides[0] + head * strides[1] + query * strides[2];
+    for (int64_t j = 0; j < count; ++j)
+      sums[j * strides[3]] += row[j];
+  }
+
+private:
+  const Tensor &result;
+  Strides strides;
 };
 
 } // namespace
@@ -183,15 +227,16 @@ void attention(KernelContext &ctx, const ConstTensor &q, const ConstTensor &k, c
 
 void attentionGrad(KernelContext &ctx, const ConstTensor &dout, const ConstTensor &q,
                    const ConstTensor &k, const ConstTensor &v, const ConstTensor &logSumExp,
-                   const AttentionForm &form, const Tensor &dq, const Tensor &dk,
-                   const Tensor &dv) {
-  ProfileScope scope("attentionGrad", dout, q, k, v, logSumExp, dq, dk, dv);
+                   const AttentionForm &form, const Tensor &dq, const Tensor &dk, const Tensor &dv,
+                   const Tensor &dmask) {
+  ProfileScope scope("attentionGrad", dout, q, k, v, logSumExp, dq, dk, dv, dmask);
   Heads shape("attentionGrad", q, k, v, dout, logSumExp, form);
   require(dq.shape == q.shape && dk.shape == k.shape && dv.shape == v.shape, "attentionGrad",
           "expects gradients of the shapes of their operands");
+  MaskGradient maskGradient(ctx, shape, form, dmask);
   Scratch scratch(ctx);
-  float *memory[3] = {scratch.get<float>(shape.scores()), scratch.get<float>(shape.scores()),
-                      shape.drops() ? scratch.get<float>(shape.scores()) : nullptr};
+  auto room = [&](bool wanted) { return wanted ? scratch.get<float>(shape.scores()) : nullptr; };
+  float *memory[4] = {room(true), room(true), room(shape.drops()), room(shape.caps())};
   for (int64_t batch = 0; batch < shape.batches; ++batch)
     for (int64_t head = 0; head < shape.heads; ++head) {
       int64_t group = shape.groupOf(head);
@@ -221,7 +266,8 @@ void attentionGrad(KernelContext &ctx, const ConstTensor &dout, const ConstTenso
         for (int64_t i = 0; i < block.queries; ++i) {
           float *row = p.data + i * block.keys;
           int64_t query = block.first + i, count = shape.visible(query);
-          shape.score(batch, head, query, row, count);
+          shape.score(batch, head, query, row, count,
+                      memory[3] ? memory[3] + i * block.keys : nullptr);
           // The sum is 1, but where a mask hides all keys behind a large finite number: there its
           // logarithm was lost in that number.
           float factor = float(1 / expOfDifference(row, count, sums[query]));
@@ -241,7 +287,13 @@ void attentionGrad(KernelContext &ctx, const ConstTensor &dout, const ConstTenso
             shape.drop(batch, head, block.first + i, row, row, block.keys);
           float mean = float(dotProduct(row, probability, block.keys));
           for (int64_t j = 0; j < block.keys; ++j)
-            row[j] = probability[j] * (row[j] - mean) * form.scale;
+            row[j] = probability[j] * (row[j] - mean);
+          maskGradient.add(batch, head, block.first + i, row, block.keys);
+          // The slope of a key that is not seen was not computed.
+          for (int64_t j = 0, count = shape.visible(block.first + i); memory[3] && j < count; ++j)
+            row[j] *= memory[3][i * block.keys + j];
+          for (int64_t j = 0; j < block.keys; ++j)
+            row[j] *= form.scale;
         }
         einsum(ctx, "st,td->sd", ds, ofKeys(ks), ofQueries(dqs));
         einsum(ctx, "st,sd->td", ds, ofQueries(qs), ofKeys(dks), add);

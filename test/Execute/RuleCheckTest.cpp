@@ -113,13 +113,17 @@ const Instance instances[] = {
      24},
     {"colrow.take %0 at %1 along 0 : (tensor<24xi64>, tensor<8xi64>) -> tensor<8xi64>", 1, 24},
     {"colrow.take_grad %1 at %0 along 0 : (tensor<4x2xi64>, tensor<4x2x4xf32>) "
-     "-> tensor<24x4xf32>", 1, 24},
+     "-> tensor<24x4xf32>",
+     1, 24},
     {"colrow.take_along %0 at %1 along 1 : (tensor<8x24xf32>, tensor<8x4xi64>) "
-     "-> tensor<8x4xf32>", 1, 24},
+     "-> tensor<8x4xf32>",
+     1, 24},
     {"colrow.take_along %0 at %1 along 1 : (tensor<4x24xf32>, tensor<2x24xi64>) "
-     "-> tensor<2x24xf32>", 1, 24},
+     "-> tensor<2x24xf32>",
+     1, 24},
     {"colrow.take_along_grad %1 at %0 along 1 : (tensor<8x4xi64>, tensor<8x4xf32>) "
-     "-> tensor<8x24xf32>", 1, 24},
+     "-> tensor<8x24xf32>",
+     1, 24},
     {"colrow.mask_padding %0 along 1 valid 17 value 0xFF800000 : (tensor<4x24xf32>) "
      "-> tensor<4x24xf32>"},
     {"colrow.mask_padding %0 along 1 valid 17 value 0.0 : (tensor<4x24xf32>) "
@@ -140,46 +144,70 @@ const Instance instances[] = {
      "-> tensor<8x6xf32>"},
     {"colrow.layer_norm_with_statistics %0 scale %1 bias %2 from 1 epsilon 1.0e-05 : "
      "(tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>) "
-     "-> (tensor<8x6xf32>, tensor<8xf32>, tensor<8xf32>)", 3},
+     "-> (tensor<8x6xf32>, tensor<8xf32>, tensor<8xf32>)",
+     3},
     {"colrow.layer_norm_grad %0 at %1 mean %2 rstd %3 scale %4 from 1 : (tensor<8x6xf32>, "
      "tensor<8x6xf32>, tensor<8xf32>, tensor<8xf32>, tensor<6xf32>) "
-     "-> (tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>)", 3},
+     "-> (tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>)",
+     3},
+    {"colrow.rms_norm %0 scale %1 from 1 epsilon 1.0e-05 : (tensor<8x6xf32>, tensor<6xf32>) "
+     "-> tensor<8x6xf32>"},
+    {"colrow.rms_norm_with_statistics %0 scale %1 from 1 epsilon 1.0e-05 : (tensor<8x6xf32>, "
+     "tensor<6xf32>) -> (tensor<8x6xf32>, tensor<8xf32>)",
+     2},
+    {"colrow.rms_norm_grad %0 at %1 rstd %2 scale %3 from 1 : (tensor<8x6xf32>, tensor<8x6xf32>, "
+     "tensor<8xf32>, tensor<6xf32>) -> (tensor<8x6xf32>, tensor<6xf32>)",
+     2},
     {"colrow.dropout %0 random %1 rate 0.25 id 11 : (tensor<4x24xf32>, tensor<4xi64>) "
      "-> tensor<4x24xf32>"},
     {"colrow.attention %0, %1, %2 scale 0.5 causal 0 : (tensor<2x4x2x3xf32>, "
      "tensor<2x4x3x3xf32>, tensor<2x4x3x2xf32>) -> tensor<2x4x2x2xf32>"},
     {"colrow.attention %0, %1, %2 mask %3 scale 0.5 : (tensor<2x8x4x3xf32>, tensor<2x2x3x3xf32>, "
-     "tensor<2x2x3x4xf32>, tensor<8x1x3xf32>) -> tensor<2x8x4x4xf32>", 1, 2, false, 3},
+     "tensor<2x2x3x4xf32>, tensor<8x1x3xf32>) -> tensor<2x8x4x4xf32>",
+     1, 2, false, 3},
     {"colrow.attention %0, %1, %2 random %3 rate 0.25 id 11 scale 0.5 causal 1 : "
      "(tensor<2x4x4x3xf32>, tensor<2x2x5x3xf32>, tensor<2x2x5x2xf32>, tensor<4xi64>) "
      "-> tensor<2x4x4x2xf32>"},
     {"colrow.attention_with_statistics %0, %1, %2 mask %3 scale 0.5 causal 0 : "
      "(tensor<2x4x4x3xf32>, tensor<2x2x3x3xf32>, tensor<2x2x3x2xf32>, tensor<2x1x1x3xf32>) "
-     "-> (tensor<2x4x4x2xf32>, tensor<2x4x4xf32>)", 2, 2, false, 3},
+     "-> (tensor<2x4x4x2xf32>, tensor<2x4x4xf32>)",
+     2, 2, false, 3},
     {"colrow.attention_grad %0 at %1, %2, %3 log_sum_exp %4 scale 0.5 causal 0 : "
      "(tensor<2x4x2x2xf32>, tensor<2x4x2x3xf32>, tensor<2x2x3x3xf32>, tensor<2x2x3x2xf32>, "
-     "tensor<2x4x2xf32>) -> (tensor<2x4x2x3xf32>, tensor<2x2x3x3xf32>, tensor<2x2x3x2xf32>)", 3},
+     "tensor<2x4x2xf32>) -> (tensor<2x4x2x3xf32>, tensor<2x2x3x3xf32>, tensor<2x2x3x2xf32>)",
+     3},
     {"colrow.attention_grad %0 at %1, %2, %3 log_sum_exp %4 random %5 rate 0.25 id 11 scale 0.5 : "
      "(tensor<1x4x2x2xf32>, tensor<1x4x2x3xf32>, tensor<1x2x3x3xf32>, tensor<1x2x3x2xf32>, "
      "tensor<1x4x2xf32>, tensor<4xi64>) "
-     "-> (tensor<1x4x2x3xf32>, tensor<1x2x3x3xf32>, tensor<1x2x3x2xf32>)", 3},
+     "-> (tensor<1x4x2x3xf32>, tensor<1x2x3x3xf32>, tensor<1x2x3x2xf32>)",
+     3},
+    {"colrow.attention_grad %0 at %1, %2, %3 log_sum_exp %4 mask %5 scale 0.5 cap 2.0 "
+     "with_mask_gradient : (tensor<2x4x2x2xf32>, tensor<2x4x2x3xf32>, tensor<2x2x3x3xf32>, "
+     "tensor<2x2x3x2xf32>, tensor<2x4x2xf32>, tensor<4x1x3xf32>) -> (tensor<2x4x2x3xf32>, "
+     "tensor<2x2x3x3xf32>, tensor<2x2x3x2xf32>, tensor<4x1x3xf32>)",
+     4},
     {"colrow.cross_entropy %0, %1, %2 ignore 3 valid 19 : "
-     "(tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>", 1, 19, true, 2},
+     "(tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>",
+     1, 19, true, 2},
     {"colrow.cross_entropy_with_statistics %0, %1, %2 ignore 3 valid 19 : "
-     "(tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> (tensor<f32>, tensor<4xf32>)", 2, 19, true},
+     "(tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> (tensor<f32>, tensor<4xf32>)",
+     2, 19, true},
     {"colrow.cross_entropy_grad %0 at %1, %2, %3, %4 ignore 3 valid 19 : (tensor<f32>, "
-     "tensor<4x24xf32>, tensor<4xi64>, tensor<f32>, tensor<4xf32>) -> tensor<4x24xf32>", 1, 19,
-     true},
+     "tensor<4x24xf32>, tensor<4xi64>, tensor<f32>, tensor<4xf32>) -> tensor<4x24xf32>",
+     1, 19, true},
     {"colrow.linear_cross_entropy %0, %1, %2, %3 ignore 3 valid 19 : (tensor<4x3xf32>, "
-     "tensor<24x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>", 1, 19, true, 3},
+     "tensor<24x3xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>",
+     1, 19, true, 3},
     {"colrow.linear_cross_entropy_with_grad %0, %1, %2, %3 ignore 3 valid 19 : (tensor<4x3xf32>, "
      "tensor<24x3xf32>, tensor<4xi64>, tensor<f32>) "
-     "-> (tensor<f32>, tensor<4x3xf32>, tensor<24x3xf32>)", 3, 19, true},
+     "-> (tensor<f32>, tensor<4x3xf32>, tensor<24x3xf32>)",
+     3, 19, true},
     // Optimizer
     {"colrow.sum_squares %0 : (tensor<4x24xf32>) -> tensor<f32>"},
     {"colrow.adamw %0, %1, %2, %3 clip %4 scalars %5 decay : (tensor<24xf32>, tensor<24xf32>, "
      "tensor<24xf32>, tensor<24xf32>, tensor<f32>, tensor<7xf32>) "
-     "-> (tensor<24xf32>, tensor<24xf32>, tensor<24xf32>)", 3, 2, true},
+     "-> (tensor<24xf32>, tensor<24xf32>, tensor<24xf32>)",
+     3, 2, true},
 };
 
 /// One way to hold operands and results on one axis.

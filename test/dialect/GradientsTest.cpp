@@ -234,6 +234,15 @@ std::vector<Case> bigCases() {
        {{"x", "5x4xf32"}},
        "%y = colrow.layer_norm %x from 1 epsilon 1.0e-3 : (tensor<5x4xf32>) -> tensor<5x4xf32>",
        "5x4xf32"},
+      {"rms_norm",
+       {{"x", "2x3x4xf32"}, {"w", "3x4xf32"}},
+       "%y = colrow.rms_norm %x scale %w from 1 epsilon 1.0e-3 :"
+       " (tensor<2x3x4xf32>, tensor<3x4xf32>) -> tensor<2x3x4xf32>",
+       "2x3x4xf32"},
+      {"rms_norm alone",
+       {{"x", "5x4xf32"}},
+       "%y = colrow.rms_norm %x from 1 epsilon 1.0e-3 : (tensor<5x4xf32>) -> tensor<5x4xf32>",
+       "5x4xf32"},
       {"attention",
        {{"q", "2x3x4x2xf32"}, {"k", "2x3x5x2xf32"}, {"v", "2x3x5x3xf32"}},
        "%y = colrow.attention %q, %k, %v scale 1.7 : (tensor<2x3x4x2xf32>, tensor<2x3x5x2xf32>,"
@@ -246,6 +255,32 @@ std::vector<Case> bigCases() {
        "%y = colrow.attention %q, %k, %v mask %m scale 0.7 causal 1 : (tensor<1x4x3x2xf32>,"
        " tensor<1x2x5x2xf32>, tensor<1x2x5x2xf32>, tensor<5xf32>) -> tensor<1x4x3x2xf32>",
        "1x4x3x2xf32"},
+      // Trained biases: of heads, of keys, and the same for all heads of the groups.
+      {"attention with a bias of heads",
+       {{"q", "2x3x4x2xf32"}, {"k", "2x3x5x2xf32"}, {"v", "2x3x5x3xf32"}, {"m", "1x3x4x5xf32"}},
+       "%y = colrow.attention %q, %k, %v mask %m scale 1.7 causal 1 : (tensor<2x3x4x2xf32>,"
+       " tensor<2x3x5x2xf32>, tensor<2x3x5x3xf32>, tensor<1x3x4x5xf32>) -> tensor<2x3x4x3xf32>",
+       "2x3x4x3xf32"},
+      {"attention with a bias of keys",
+       {{"q", "2x3x4x2xf32"}, {"k", "2x3x5x2xf32"}, {"v", "2x3x5x3xf32"}, {"m", "5xf32"}},
+       "%y = colrow.attention %q, %k, %v mask %m scale 1.7 : (tensor<2x3x4x2xf32>,"
+       " tensor<2x3x5x2xf32>, tensor<2x3x5x3xf32>, tensor<5xf32>) -> tensor<2x3x4x3xf32>",
+       "2x3x4x3xf32"},
+      {"attention of groups with a bias",
+       {{"q", "2x4x3x2xf32"}, {"k", "2x2x5x2xf32"}, {"v", "2x2x5x2xf32"}, {"m", "2x1x3x5xf32"}},
+       "%y = colrow.attention %q, %k, %v mask %m scale 0.7 : (tensor<2x4x3x2xf32>,"
+       " tensor<2x2x5x2xf32>, tensor<2x2x5x2xf32>, tensor<2x1x3x5xf32>) -> tensor<2x4x3x2xf32>",
+       "2x4x3x2xf32"},
+      {"capped attention",
+       {{"q", "2x3x4x2xf32"}, {"k", "2x3x5x2xf32"}, {"v", "2x3x5x3xf32"}},
+       "%y = colrow.attention %q, %k, %v scale 1.7 cap 0.8 causal 0 : (tensor<2x3x4x2xf32>,"
+       " tensor<2x3x5x2xf32>, tensor<2x3x5x3xf32>) -> tensor<2x3x4x3xf32>",
+       "2x3x4x3xf32"},
+      {"capped attention of groups with a bias",
+       {{"q", "1x4x3x2xf32"}, {"k", "1x2x5x2xf32"}, {"v", "1x2x5x2xf32"}, {"m", "4x1x5xf32"}},
+       "%y = colrow.attention %q, %k, %v mask %m scale 2.0 cap 1.5 : (tensor<1x4x3x2xf32>,"
+       " tensor<1x2x5x2xf32>, tensor<1x2x5x2xf32>, tensor<4x1x5xf32>) -> tensor<1x4x3x2xf32>",
+       "1x4x3x2xf32"},
       // All keys behind one large finite number, in which scores would be lost.
       {"attention behind a finite mask",
        {{"q", "1x1x2x2xf32"}, {"k", "1x1x3x2xf32"}, {"v", "1x1x3x2xf32"}},
@@ -254,7 +289,10 @@ std::vector<Case> bigCases() {
        " tensor<1x1x3x2xf32>, tensor<1x1x3x2xf32>, tensor<1xf32>) -> tensor<1x1x2x2xf32>",
        "1x1x2x2xf32"},
       {"attention with dropout",
-       {{"q", "2x2x4x2xf32"}, {"k", "2x2x4x2xf32"}, {"v", "2x2x4x3xf32"}, {"random", "4xi64", 1, 2}},
+       {{"q", "2x2x4x2xf32"},
+        {"k", "2x2x4x2xf32"},
+        {"v", "2x2x4x3xf32"},
+        {"random", "4xi64", 1, 2}},
        "%y = colrow.attention %q, %k, %v random %random rate 0.4 id 7 scale 0.7 causal 0 :"
        " (tensor<2x2x4x2xf32>, tensor<2x2x4x2xf32>, tensor<2x2x4x3xf32>, tensor<4xi64>)"
        " -> tensor<2x2x4x3xf32>",

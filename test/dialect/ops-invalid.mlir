@@ -197,6 +197,34 @@ func.func @attention_dropout(%q: tensor<2x4x3x2xf32>) {
 
 // -----
 
+func.func @attention_cap(%q: tensor<2x4x3x2xf32>) {
+  // expected-error @+1 {{expects a positive cap, got: -1}}
+  %0 = colrow.attention %q, %q, %q scale 1.0 cap -1.0
+      : (tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>) -> tensor<2x4x3x2xf32>
+  return
+}
+
+// -----
+
+func.func @attention_mask_gradient(%q: tensor<2x4x3x2xf32>, %l: tensor<2x4x3xf32>) {
+  // expected-error @+1 {{expects a mask where its gradient is asked for}}
+  %0:3 = colrow.attention_grad %q at %q, %q, %q log_sum_exp %l scale 1.0 with_mask_gradient
+      : (tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>,
+         tensor<2x4x3xf32>) -> (tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>, tensor<2x4x3x2xf32>)
+  return
+}
+
+// -----
+
+func.func @rms_norm_scale(%x: tensor<8x6xf32>, %w: tensor<8xf32>) {
+  // expected-error @+1 {{expects a scale of the dimensions from 1 on, got: 'tensor<8xf32>' for 'tensor<8x6xf32>'}}
+  %0 = colrow.rms_norm %x scale %w from 1 epsilon 1.0e-5
+      : (tensor<8x6xf32>, tensor<8xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
 func.func @attention_grad(%q: tensor<2x4x3x2xf32>, %l: tensor<2x4x3x1xf32>) {
   // expected-error @+2 {{failed to infer returned types}}
   // expected-error @+1 {{expects a gradient [b, h, s, e] and log_sum_exp [b, h, s], got: 'tensor<2x4x3x2xf32>' and 'tensor<2x4x3x1xf32>'}}

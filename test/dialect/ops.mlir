@@ -555,6 +555,24 @@ func.func @layer_norm_grad(%arg0: tensor<8x6xf32>, %arg1: tensor<8x6xf32>, %arg2
   %input_gradient, %scale_gradient, %bias_gradient = colrow.layer_norm_grad %arg0 at %arg1 mean %arg2 rstd %arg3 scale %arg4 from 1 : (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8xf32>, tensor<8xf32>, tensor<6xf32>) -> (tensor<8x6xf32>, tensor<6xf32>, tensor<6xf32>)
   return
 }
+// CHECK-LABEL: func.func @rms_norm(
+func.func @rms_norm(%arg0: tensor<8x6xf32>, %arg1: tensor<6xf32>) {
+  // CHECK-NEXT: %0 = colrow.rms_norm %arg0 scale %arg1 from 1 epsilon 1.000000e-05 : (tensor<8x6xf32>, tensor<6xf32>) -> tensor<8x6xf32>
+  %0 = colrow.rms_norm %arg0 scale %arg1 from 1 epsilon 1.000000e-05 : (tensor<8x6xf32>, tensor<6xf32>) -> tensor<8x6xf32>
+  return
+}
+// CHECK-LABEL: func.func @rms_norm_with_statistics(
+func.func @rms_norm_with_statistics(%arg0: tensor<8x6xf32>) {
+  // CHECK-NEXT: %result, %rstd = colrow.rms_norm_with_statistics %arg0 from 1 epsilon 1.000000e-05 : (tensor<8x6xf32>) -> (tensor<8x6xf32>, tensor<8xf32>)
+  %result, %rstd = colrow.rms_norm_with_statistics %arg0 from 1 epsilon 1.000000e-05 : (tensor<8x6xf32>) -> (tensor<8x6xf32>, tensor<8xf32>)
+  return
+}
+// CHECK-LABEL: func.func @rms_norm_grad(
+func.func @rms_norm_grad(%arg0: tensor<8x6xf32>, %arg1: tensor<8xf32>, %arg2: tensor<6xf32>) {
+  // CHECK-NEXT: %input_gradient, %scale_gradient = colrow.rms_norm_grad %arg0 at %arg0 rstd %arg1 scale %arg2 from 1 : (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8xf32>, tensor<6xf32>) -> (tensor<8x6xf32>, tensor<6xf32>)
+  %input_gradient, %scale_gradient = colrow.rms_norm_grad %arg0 at %arg0 rstd %arg1 scale %arg2 from 1 : (tensor<8x6xf32>, tensor<8x6xf32>, tensor<8xf32>, tensor<6xf32>) -> (tensor<8x6xf32>, tensor<6xf32>)
+  return
+}
 // CHECK-LABEL: func.func @dropout(
 func.func @dropout(%arg0: tensor<4x24xf32>, %arg1: tensor<4xi64>) {
   // CHECK-NEXT: %0 = colrow.dropout %arg0 random %arg1 rate 2.500000e-01 id 11 : (tensor<4x24xf32>, tensor<4xi64>) -> tensor<4x24xf32>
@@ -573,6 +591,12 @@ func.func @attention_2(%arg0: tensor<2x4x2x3xf32>, %arg1: tensor<2x4x5x3xf32>, %
   %0 = colrow.attention %arg0, %arg1, %arg1 mask %arg2 random %arg3 rate 2.500000e-01 id 11 scale 5.000000e-01 causal 3 : (tensor<2x4x2x3xf32>, tensor<2x4x5x3xf32>, tensor<2x4x5x3xf32>, tensor<1x5xf32>, tensor<4xi64>) -> tensor<2x4x2x3xf32>
   return
 }
+// CHECK-LABEL: func.func @attention_cap(
+func.func @attention_cap(%arg0: tensor<2x4x2x3xf32>) {
+  // CHECK-NEXT: %0 = colrow.attention %arg0, %arg0, %arg0 scale 5.000000e-01 cap 2.000000e+01 causal 0 : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>) -> tensor<2x4x2x3xf32>
+  %0 = colrow.attention %arg0, %arg0, %arg0 scale 5.000000e-01 cap 2.000000e+01 causal 0 : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>) -> tensor<2x4x2x3xf32>
+  return
+}
 // CHECK-LABEL: func.func @attention_with_statistics(
 func.func @attention_with_statistics(%arg0: tensor<2x4x2x3xf32>, %arg1: tensor<2x4x2x3xf32>) {
   // CHECK-NEXT: %result, %log_sum_exp = colrow.attention_with_statistics %arg0, %arg1, %arg1 scale 5.000000e-01 causal 0 : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>) -> (tensor<2x4x2x3xf32>, tensor<2x4x2xf32>)
@@ -583,6 +607,12 @@ func.func @attention_with_statistics(%arg0: tensor<2x4x2x3xf32>, %arg1: tensor<2
 func.func @attention_grad(%arg0: tensor<2x4x2x3xf32>, %arg1: tensor<2x4x2xf32>, %arg2: tensor<4xi64>) {
   // CHECK-NEXT: %query_gradient, %key_gradient, %value_gradient = colrow.attention_grad %arg0 at %arg0, %arg0, %arg0 log_sum_exp %arg1 random %arg2 rate 2.500000e-01 id 11 scale 5.000000e-01 causal 0 : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2xf32>, tensor<4xi64>) -> (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>)
   %query_gradient, %key_gradient, %value_gradient = colrow.attention_grad %arg0 at %arg0, %arg0, %arg0 log_sum_exp %arg1 random %arg2 rate 2.500000e-01 id 11 scale 5.000000e-01 causal 0 : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2xf32>, tensor<4xi64>) -> (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>)
+  return
+}
+// CHECK-LABEL: func.func @attention_grad_mask(
+func.func @attention_grad_mask(%arg0: tensor<2x4x2x3xf32>, %arg1: tensor<2x4x2xf32>, %arg2: tensor<4x1x2xf32>) {
+  // CHECK-NEXT: %query_gradient, %key_gradient, %value_gradient, %mask_gradient = colrow.attention_grad %arg0 at %arg0, %arg0, %arg0 log_sum_exp %arg1 mask %arg2 scale 5.000000e-01 cap 3.000000e+00 with_mask_gradient : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2xf32>, tensor<4x1x2xf32>) -> (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<4x1x2xf32>)
+  %query_gradient, %key_gradient, %value_gradient, %mask_gradient = colrow.attention_grad %arg0 at %arg0, %arg0, %arg0 log_sum_exp %arg1 mask %arg2 scale 5.000000e-01 cap 3.000000e+00 with_mask_gradient : (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2xf32>, tensor<4x1x2xf32>) -> (tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<2x4x2x3xf32>, tensor<4x1x2xf32>)
   return
 }
 // CHECK-LABEL: func.func @cross_entropy(

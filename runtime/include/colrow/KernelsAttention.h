@@ -17,14 +17,16 @@ struct AttentionForm {
   bool causal = false;
   int64_t queryOffset = 0;
 
-  /// Added to the scaled scores; broadcasts to [b, h, s, t]. Absent: nothing is added. It has no
-  /// gradient.
+  /// Added to the scaled scores; broadcasts to [b, h, s, t]. Absent: nothing is added.
   ConstTensor mask;
 
   /// Dropout of the probabilities, by their element index in the global tensor [b, h, s, t].
   /// `probabilities` says which part of that tensor this rank has; needed if the rate is not 0.
   DropoutSite dropout;
   const Slices *probabilities = nullptr;
+
+  /// Scaled scores x become cap * tanh(x / cap), before the mask is added; 0: they stay.
+  float cap = 0;
 };
 
 /// out = dropout(softmax(scale * q k' + mask)) v, for q [b, h, s, d], k [b, hk, t, d],
@@ -39,10 +41,12 @@ struct AttentionForm {
 void attention(KernelContext &ctx, const ConstTensor &q, const ConstTensor &k, const ConstTensor &v,
                const AttentionForm &form, const Tensor &out, const Tensor &logSumExp);
 
-/// The gradient: dq, dk, dv (shapes of q, k, v, may be strided) are overwritten. Probabilities are
-/// computed again from the scores and `logSumExp`, the dropped ones are the same.
+/// The gradient: dq, dk, dv (shapes of q, k, v, may be strided) are overwritten, and dmask (shape
+/// of the mask) where it is given. Probabilities are computed again from the scores and
+/// `logSumExp`, the dropped ones are the same.
 void attentionGrad(KernelContext &ctx, const ConstTensor &dout, const ConstTensor &q,
                    const ConstTensor &k, const ConstTensor &v, const ConstTensor &logSumExp,
-                   const AttentionForm &form, const Tensor &dq, const Tensor &dk, const Tensor &dv);
+                   const AttentionForm &form, const Tensor &dq, const Tensor &dk, const Tensor &dv,
+                   const Tensor &dmask = {});
 
 } // namespace colrow

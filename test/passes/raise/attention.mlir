@@ -202,10 +202,10 @@ func.func @second_reader(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: t
 
 // -----
 
-// A bias of the scores that is trained needs its gradient.
+// A bias of the scores that is trained.
 // CHECK-LABEL: @bias
-// CHECK-NOT: colrow.attention
-// CHECK: return
+// CHECK-NEXT: colrow.attention %arg0, %arg1, %arg2 mask %arg3 scale 1.000000e+00 :
+// CHECK-NEXT: return
 func.func @bias(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>, %bias: tensor<2x3x3xf32> {colrow.role = "parameter", colrow.name = "bias"}) -> tensor<1x2x3x4xf32> {
   %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
   %3 = colrow.add %2, %bias : (tensor<1x2x3x3xf32>, tensor<2x3x3xf32>) -> tensor<1x2x3x3xf32>
@@ -218,8 +218,9 @@ func.func @bias(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2
 
 // The scale is also one of the mask.
 // CHECK-LABEL: @scaled_mask
-// CHECK-NOT: colrow.attention
-// CHECK: return
+// CHECK: %[[M:.*]] = colrow.mul %arg3
+// CHECK-NEXT: colrow.attention %arg0, %arg1, %arg2 mask %[[M]] scale
+// CHECK-NEXT: return
 func.func @scaled_mask(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>, %mask: tensor<1x2x3x3xf32>) -> tensor<1x2x3x4xf32> {
   %c = colrow.constant dense<0.5> : tensor<f32>
   %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
@@ -271,4 +272,173 @@ func.func @transposed(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tens
   %4 = colrow.softmax %2 along 3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
   %8 = colrow.einsum "bhst,bhsd->bhtd" %4, %v : (tensor<1x2x3x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
   return %8 : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+// Capped scores (Gemma 2), the mask added behind.
+// CHECK-LABEL: @capped
+// CHECK-NEXT: colrow.attention %arg0, %arg1, %arg2 scale 5.000000e-01 cap 5.000000e+01 causal 0 :
+// CHECK-NEXT: return
+func.func @capped(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32> {
+  %c = colrow.constant dense<0.5> : tensor<f32>
+  %cap = colrow.constant dense<50.0> : tensor<f32>
+  %mask = colrow.constant dense<[[0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0]]> : tensor<3x3xf32>
+  %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
+  %3 = colrow.mul %2, %c : (tensor<1x2x3x3xf32>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %4 = colrow.div %3, %cap : (tensor<1x2x3x3xf32>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %5 = colrow.tanh %4 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %6 = colrow.mul %5, %cap : (tensor<1x2x3x3xf32>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %7 = colrow.add %6, %mask : (tensor<1x2x3x3xf32>, tensor<3x3xf32>) -> tensor<1x2x3x3xf32>
+  %8 = colrow.softmax %7 along 3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %9 = colrow.einsum "bhst,bhtd->bhsd" %8, %v : (tensor<1x2x3x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
+  return %9 : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+// A mask inside of the cap is no mask.
+// CHECK-LABEL: @mask_in_cap
+// CHECK-NOT: colrow.attention
+// CHECK: return
+func.func @mask_in_cap(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>, %mask: tensor<1x2x3x3xf32>) -> tensor<1x2x3x4xf32> {
+  %cap = colrow.constant dense<50.0> : tensor<f32>
+  %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
+  %3 = colrow.add %2, %mask : (tensor<1x2x3x3xf32>, tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %5 = colrow.tanh %3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %6 = colrow.mul %5, %cap : (tensor<1x2x3x3xf32>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %8 = colrow.softmax %6 along 3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %9 = colrow.einsum "bhst,bhtd->bhsd" %8, %v : (tensor<1x2x3x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
+  return %9 : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+// Slopes over the distance for each head (ALiBi), a window by a condition, and a causal mask: one
+// mask of the first two.
+// CHECK-LABEL: @slopes
+// CHECK-DAG: %[[A:.*]] = colrow.constant {{.*}} : tensor<2x1x3xf32>
+// CHECK-DAG: %[[W:.*]] = colrow.select
+// CHECK: %[[M:.*]] = colrow.add %[[W]], %[[A]]
+// CHECK-NEXT: colrow.attention %arg0, %arg1, %arg2 mask %[[M]] scale 1.000000e+00 causal 0 :
+// CHECK-NEXT: return
+func.func @slopes(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32> {
+  %low = colrow.constant dense<-3.40282347E+38> : tensor<f32>
+  %slopes = colrow.constant dense<[[[0.0, 0.5, 1.0]], [[0.0, 0.25, 0.5]]]> : tensor<2x1x3xf32>
+  %mask = colrow.constant dense<[[0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0]]> : tensor<3x3xf32>
+  %near = colrow.constant dense<[[true, true, true], [true, true, true], [false, true, true]]> : tensor<3x3xi1>
+  %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
+  %3 = colrow.add %2, %slopes : (tensor<1x2x3x3xf32>, tensor<2x1x3xf32>) -> tensor<1x2x3x3xf32>
+  %4 = colrow.add %3, %mask : (tensor<1x2x3x3xf32>, tensor<3x3xf32>) -> tensor<1x2x3x3xf32>
+  %5 = colrow.select %near, %4, %low : (tensor<3x3xi1>, tensor<1x2x3x3xf32>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %8 = colrow.softmax %5 along 3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %9 = colrow.einsum "bhst,bhtd->bhsd" %8, %v : (tensor<1x2x3x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
+  return %9 : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+// Batch and heads joined for the products of matrices and the slopes, apart for the mask (BLOOM).
+// CHECK-LABEL: @joined
+// CHECK-DAG: %[[A:.*]] = colrow.reshape %arg4 : (tensor<6x1x4xf32>) -> tensor<2x3x1x4xf32>
+// CHECK: %[[M:.*]] = colrow.add %arg3, %[[A]]
+// CHECK-NEXT: colrow.attention %arg0, %arg1, %arg2 mask %[[M]] scale 5.000000e-01 : (tensor<2x3x4x5xf32>,
+// CHECK-NEXT: return
+func.func @joined(%q: tensor<2x3x4x5xf32>, %k: tensor<2x3x4x5xf32>, %v: tensor<2x3x4x5xf32>, %mask: tensor<2x1x4x4xf32>, %slopes: tensor<6x1x4xf32>) -> tensor<2x3x4x5xf32> {
+  %c = colrow.constant dense<0.5> : tensor<f32>
+  %q6 = colrow.reshape %q : (tensor<2x3x4x5xf32>) -> tensor<6x4x5xf32>
+  %k6 = colrow.reshape %k : (tensor<2x3x4x5xf32>) -> tensor<6x4x5xf32>
+  %v6 = colrow.reshape %v : (tensor<2x3x4x5xf32>) -> tensor<6x4x5xf32>
+  %0 = colrow.einsum "bsd,btd->bst" %q6, %k6 : (tensor<6x4x5xf32>, tensor<6x4x5xf32>) -> tensor<6x4x4xf32>
+  %scaled = colrow.mul %0, %c : (tensor<6x4x4xf32>, tensor<f32>) -> tensor<6x4x4xf32>
+  %sloped = colrow.add %slopes, %scaled : (tensor<6x1x4xf32>, tensor<6x4x4xf32>) -> tensor<6x4x4xf32>
+  %1 = colrow.reshape %sloped : (tensor<6x4x4xf32>) -> tensor<2x3x4x4xf32>
+  %2 = colrow.add %1, %mask : (tensor<2x3x4x4xf32>, tensor<2x1x4x4xf32>) -> tensor<2x3x4x4xf32>
+  %3 = colrow.softmax %2 along 3 : (tensor<2x3x4x4xf32>) -> tensor<2x3x4x4xf32>
+  %4 = colrow.reshape %3 : (tensor<2x3x4x4xf32>) -> tensor<6x4x4xf32>
+  %5 = colrow.einsum "bst,btd->bsd" %4, %v6 : (tensor<6x4x4xf32>, tensor<6x4x5xf32>) -> tensor<6x4x5xf32>
+  %6 = colrow.reshape %5 : (tensor<6x4x5xf32>) -> tensor<2x3x4x5xf32>
+  return %6 : tensor<2x3x4x5xf32>
+}
+
+// -----
+
+// A temperature for each head, the same for all keys, is one of the queries.
+// CHECK-LABEL: @temperature
+// CHECK: %[[Q:.*]] = colrow.mul %arg0, %arg3
+// CHECK-NEXT: colrow.attention %[[Q]], %arg1, %arg2 scale 1.000000e+00 :
+// CHECK-NEXT: return
+func.func @temperature(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>, %t: tensor<2x1x1xf32>) -> tensor<1x2x3x4xf32> {
+  %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
+  %3 = colrow.mul %2, %t : (tensor<1x2x3x3xf32>, tensor<2x1x1xf32>) -> tensor<1x2x3x3xf32>
+  %8 = colrow.softmax %3 along 3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %9 = colrow.einsum "bhst,bhtd->bhsd" %8, %v : (tensor<1x2x3x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
+  return %9 : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+// One head of keys and values for all, without its dimension in the products (Falcon).
+// CHECK-LABEL: @one_head
+// CHECK: colrow.attention %arg0, %{{.*}}, %{{.*}} scale 1.000000e+00 : (tensor<2x4x3x5xf32>, tensor<2x1x3x5xf32>, tensor<2x1x3x5xf32>)
+// CHECK-NEXT: return
+func.func @one_head(%q: tensor<2x4x3x5xf32>, %k: tensor<2x3x5xf32>, %v: tensor<2x3x5xf32>) -> tensor<2x4x3x5xf32> {
+  %0 = colrow.einsum "bhsd,btd->bhst" %q, %k : (tensor<2x4x3x5xf32>, tensor<2x3x5xf32>) -> tensor<2x4x3x3xf32>
+  %1 = colrow.softmax %0 along 3 : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %2 = colrow.einsum "bhst,bte->bhse" %1, %v : (tensor<2x4x3x3xf32>, tensor<2x3x5xf32>) -> tensor<2x4x3x5xf32>
+  return %2 : tensor<2x4x3x5xf32>
+}
+
+// -----
+
+// A softmax of batch and heads joined, of scores that are raised to a number first (XGLM).
+// CHECK-LABEL: @joined_softmax
+// CHECK: colrow.attention %arg0, %arg1, %arg2 scale 1.000000e+00 causal 0 : (tensor<2x3x2x5xf32>,
+// CHECK-NEXT: return
+func.func @joined_softmax(%q: tensor<2x3x2x5xf32>, %k: tensor<2x3x2x5xf32>, %v: tensor<2x3x2x5xf32>) -> tensor<2x3x2x5xf32> {
+  %mask = colrow.constant dense<[[0.0, -3.40282347E+38], [0.0, 0.0]]> : tensor<2x2xf32>
+  %low = colrow.constant dense<-3.40282347E+38> : tensor<f32>
+  %q6 = colrow.reshape %q : (tensor<2x3x2x5xf32>) -> tensor<6x2x5xf32>
+  %k6 = colrow.reshape %k : (tensor<2x3x2x5xf32>) -> tensor<6x2x5xf32>
+  %v6 = colrow.reshape %v : (tensor<2x3x2x5xf32>) -> tensor<6x2x5xf32>
+  %0 = colrow.einsum "bsd,btd->bst" %q6, %k6 : (tensor<6x2x5xf32>, tensor<6x2x5xf32>) -> tensor<6x2x2xf32>
+  %1 = colrow.reshape %0 : (tensor<6x2x2xf32>) -> tensor<2x3x2x2xf32>
+  %2 = colrow.add %1, %mask : (tensor<2x3x2x2xf32>, tensor<2x2xf32>) -> tensor<2x3x2x2xf32>
+  %3 = colrow.max %2, %low : (tensor<2x3x2x2xf32>, tensor<f32>) -> tensor<2x3x2x2xf32>
+  %4 = colrow.reshape %3 : (tensor<2x3x2x2xf32>) -> tensor<6x2x2xf32>
+  %5 = colrow.softmax %4 along 2 : (tensor<6x2x2xf32>) -> tensor<6x2x2xf32>
+  %6 = colrow.reshape %5 : (tensor<6x2x2xf32>) -> tensor<2x3x2x2xf32>
+  %7 = colrow.reshape %6 : (tensor<2x3x2x2xf32>) -> tensor<6x2x2xf32>
+  %8 = colrow.einsum "bst,btd->bsd" %7, %v6 : (tensor<6x2x2xf32>, tensor<6x2x5xf32>) -> tensor<6x2x5xf32>
+  %9 = colrow.reshape %8 : (tensor<6x2x5xf32>) -> tensor<2x3x2x5xf32>
+  return %9 : tensor<2x3x2x5xf32>
+}
+
+// -----
+
+// Subtracted.
+// CHECK-LABEL: @subtracted
+// CHECK: %[[M:.*]] = colrow.neg %arg3
+// CHECK-NEXT: colrow.attention %arg0, %arg1, %arg2 mask %[[M]] scale 1.000000e+00 :
+// CHECK-NEXT: return
+func.func @subtracted(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>, %m: tensor<1x1x1x3xf32>) -> tensor<1x2x3x4xf32> {
+  %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
+  %3 = colrow.sub %2, %m : (tensor<1x2x3x3xf32>, tensor<1x1x1x3xf32>) -> tensor<1x2x3x3xf32>
+  %8 = colrow.softmax %3 along 3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %9 = colrow.einsum "bhst,bhtd->bhsd" %8, %v : (tensor<1x2x3x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
+  return %9 : tensor<1x2x3x4xf32>
+}
+
+// -----
+
+// A factor of each key is not.
+// CHECK-LABEL: @factor_of_keys
+// CHECK-NOT: colrow.attention
+// CHECK: return
+func.func @factor_of_keys(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>, %t: tensor<3xf32>) -> tensor<1x2x3x4xf32> {
+  %2 = colrow.einsum "bhsd,bhtd->bhst" %q, %k : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x3xf32>
+  %3 = colrow.mul %2, %t : (tensor<1x2x3x3xf32>, tensor<3xf32>) -> tensor<1x2x3x3xf32>
+  %8 = colrow.softmax %3 along 3 : (tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+  %9 = colrow.einsum "bhst,bhtd->bhsd" %8, %v : (tensor<1x2x3x3xf32>, tensor<1x2x3x4xf32>) -> tensor<1x2x3x4xf32>
+  return %9 : tensor<1x2x3x4xf32>
 }

@@ -55,22 +55,6 @@ func.func @reciprocal(%x: tensor<3x2x4xf32>, %w: tensor<2x4xf32>, %b: tensor<4xf
 
 // -----
 
-// RMS norm does not subtract the mean.
-// CHECK-LABEL: @rms_norm
-// CHECK-NOT: colrow.layer_norm
-// CHECK: return
-func.func @rms_norm(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
-  %n = colrow.constant dense<4.0> : tensor<f32>
-  %e = colrow.constant dense<1.0e-5> : tensor<f32>
-  %3 = colrow.mul %x, %x : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
-  %4 = colrow.reduce_sum %3 over [1] keepdims : (tensor<2x4xf32>) -> tensor<2x1xf32>
-  %5 = colrow.div %4, %n : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
-  %6 = colrow.add %5, %e : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
-  %7 = colrow.sqrt %6 : (tensor<2x1xf32>) -> tensor<2x1xf32>
-  %8 = colrow.div %x, %7 : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
-  return %8 : tensor<2x4xf32>
-}
-
 // -----
 
 // The unbiased variance: a sum over n - 1.

@@ -19,6 +19,7 @@ struct Reference {
   int64_t offset = 0;
   std::vector<double> mask = {};    ///< [b, h, s, t], or empty
   std::vector<double> dropout = {}; ///< factors of the probabilities, or empty
+  double cap = 0;
 
   std::vector<double> operator()(const std::vector<double> &q, const std::vector<double> &k,
                                  const std::vector<double> &v) const {
@@ -33,6 +34,8 @@ struct Reference {
         for (int64_t c = 0; c < n.d; ++c)
           score += q[size_t(row * n.d + c)] * k[size_t((group * n.t + j) * n.d + c)];
         score *= scale;
+        if (cap != 0)
+          score = cap * std::tanh(score / cap);
         if (!mask.empty())
           score += mask[size_t(row * n.t + j)];
         if (causal && j > i + offset)
@@ -55,21 +58,29 @@ struct Reference {
 };
 
 struct Passes {
-  Owned<float> out, logSumExp, dq, dk, dv;
+  Owned<float> out, logSumExp, dq, dk, dv, dmask;
 };
 
 /// Forward and backward of contiguous operands.
 Passes run(const Sizes &n, const Owned<float> &q, const Owned<float> &k, const Owned<float> &v,
            const Owned<float> &dout, const AttentionForm &form) {
   KernelContext ctx;
-  Passes r{Owned<float>({n.b, n.h, n.s, n.e}, NAN), Owned<float>({n.b, n.h, n.s}, NAN),
-           Owned<float>(q.shape, NAN), Owned<float>(k.shape, NAN), Owned<float>(v.shape, NAN)};
+  Passes r{Owned<float>({n.b, n.h, n.s, n.e}, NAN),
+           Owned<float>({n.b, n.h, n.s}, NAN),
+           Owned<float>(q.shape, NAN),
+           Owned<float>(k.shape, NAN),
+           Owned<float>(v.shape, NAN),
+           {}};
   attention(ctx, q, k, v, form, r.out, r.logSumExp);
-  attentionGrad(ctx, dout, q, k, v, r.logSumExp, form, r.dq, r.dk, r.dv);
+  if (form.mask)
+    r.dmask = Owned<float>(form.mask.shape, NAN);
+  attentionGrad(ctx, dout, q, k, v, r.logSumExp, form, r.dq, r.dk, r.dv,
+                form.mask ? Tensor(r.dmask) : Tensor());
   return r;
 }
 
-void check(const Sizes &n, bool causal, int64_t offset, const Shape *maskShape, double rate) {
+void check(const Sizes &n, bool causal, int64_t offset, const Shape *maskShape, double rate,
+           float cap = 0) {
   Owned<float> q = randomTensor({n.b, n.h, n.s, n.d}, 1),
                k = randomTensor({n.b, n.hk, n.t, n.d}, 2);
   Owned<float> v = randomTensor({n.b, n.hk, n.t, n.e}, 3),
@@ -78,10 +89,13 @@ void check(const Sizes &n, bool causal, int64_t offset, const Shape *maskShape, 
   AttentionForm form;
   form.scale = 1.7f;
   reference.scale = double(form.scale);
+  form.cap = cap;
+  reference.cap = double(cap);
   form.causal = reference.causal = causal;
   form.queryOffset = reference.offset = offset;
   Shape scores{n.b, n.h, n.s, n.t};
   Owned<float> mask;
+  std::vector<size_t> repeated; // by element of the scores, that of the mask
   if (maskShape) {
     mask = randomTensor(*maskShape, 5);
     // Hide some keys, but never all of a row.
@@ -94,7 +108,8 @@ void check(const Sizes &n, bool causal, int64_t offset, const Shape *maskShape, 
       for (int i = 0; i < maskShape->rank(); ++i)
         if ((*maskShape)[i] == 1)
           from[size_t(i)] = 0;
-      reference.mask.push_back(double(mask[positionOf(from, *maskShape)]));
+      repeated.push_back(size_t(positionOf(from, *maskShape)));
+      reference.mask.push_back(double(mask[int64_t(repeated.back())]));
     }
   }
   Slices slices = Slices::whole(scores);
@@ -124,6 +139,17 @@ void check(const Sizes &n, bool causal, int64_t offset, const Shape *maskShape, 
   expectNear(r.dq.values, slope(qs), 1e-5, "dq");
   expectNear(r.dk.values, slope(ks), 1e-5, "dk");
   expectNear(r.dv.values, slope(vs), 1e-5, "dv");
+  if (!maskShape)
+    return;
+  std::vector<double> whole = reference.mask;
+  std::vector<double> dmask = numericGradient(
+      [&](const std::vector<double> &change) {
+        for (size_t i = 0; i < whole.size(); ++i)
+          reference.mask[i] = whole[i] + change[repeated[i]];
+        return dot(weight, reference(qs, ks, vs));
+      },
+      std::vector<double>(size_t(mask.numel())));
+  expectNear(r.dmask.values, dmask, 1e-5, "dmask");
 }
 
 TEST(Attention, EqualsNaiveAndItsGradientTheSlope) {
@@ -141,6 +167,8 @@ TEST(Attention, EqualsNaiveAndItsGradientTheSlope) {
     for (const Shape &mask : masks)
       check(n, false, 0, &mask, 0);
     check(n, true, n.t - n.s, &masks[0], 0.25);
+    check(n, true, n.t - n.s, nullptr, 0, 1.3f);
+    check(n, false, 0, &masks[2], 0.25, 1.3f);
   }
 }
 
