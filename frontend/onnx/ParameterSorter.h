@@ -36,6 +36,8 @@ struct Use {
   bool isTransposed = false; ///< the evidence says torch holds it transposed
   bool hasCall = false; ///< the node has a torch call, whether it names a parameter here or not
   bool isNoParameter = false; ///< the call names a buffer or constant here
+  std::string folded;         ///< the call reads a result that no node computes: its name
+  Fold fold = Fold::None;     ///< what the node reads of the parameter that is named
   std::string reads;          ///< the value that the node reads in the end
 };
 
@@ -59,14 +61,24 @@ private:
   Use describeUse(Operand at, const std::string &value, const TensorInfo &tensor) const;
   void readCall(Use &use, const TensorInfo &tensor) const;
   void readScope(Use &use, const TensorInfo &tensor) const;
+  // Folded.cpp
+  std::string foldedArgument(const TensorInfo &tensor, const FxCall &call) const;
+  void readFolded(Use &use, const TensorInfo &tensor, const FxCall &call) const;
+  void readFoldedScope(Use &use, const TensorInfo &tensor) const;
+  std::string unfold(const Parameter &parameter, const std::string &computed);
   Role roleOf(Operand at, size_t rank) const;
   bool isMatrixOperand(Operand at) const;
 
   // Classify.cpp
-  /// Why an initializer is no parameter; nothing if it is one.
-  std::optional<std::string> notParameter(const TensorInfo &tensor,
-                                          const std::vector<Use> &uses) const;
+  /// Why an initializer is no parameter, and whether that is beyond doubt; nothing if it is one.
+  struct Reason {
+    std::string text;
+    bool isCertain = false;
+  };
+  std::optional<Reason> notParameter(const TensorInfo &tensor, const std::vector<Use> &uses) const;
+  bool isNamed(const TensorInfo &tensor, const std::vector<Use> &uses) const;
   bool feedsOnlyRotary(const std::string &value, int depth = 0) const;
+  bool feedsOnlyChoices(const std::string &value, int depth = 0) const;
 
   // Separate.cpp
   void separate(const TensorInfo &tensor, std::vector<Use> uses);
@@ -95,11 +107,13 @@ private:
   bool lacksBias(int node) const;
   Candidate *weightOf(int node, bool &isReversed);
   void addBias(int node, Candidate &bias);
+  std::vector<std::string> unclaimed() const;
   void reportUnclaimed();
 
   // Parameters.cpp
   void finish();
   Candidate *findCandidate(const std::string &name);
+  const Candidate *findCandidate(const std::string &name) const;
   std::string uniqueValue(const std::string &wanted);
   void remark(ParameterRemark::Kind kind, const std::string &parameter, int node, std::string text);
   const onnx::NodeProto &node(int index) const { return table.graph.node(index); }
@@ -115,6 +129,7 @@ private:
   std::vector<onnx::NodeProto> prologue; // to insert at the start
   std::map<int, onnx::NodeProto> after;  // to insert, by position
   std::set<std::string> calledNames;     // parameters that torch calls name
+  std::set<std::string> callResults;     // results of torch calls that nodes came from
   std::set<std::string> usedUntie;       // patterns that had an effect
 };
 

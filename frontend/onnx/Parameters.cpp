@@ -2,8 +2,10 @@
 #include "frontend/onnx/ParameterSorter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <utility>
 
 namespace colrow {
 
@@ -51,11 +53,15 @@ const Parameter *ParameterList::find(const std::string &name) const {
   return nullptr;
 }
 
-Candidate *ParameterSorter::findCandidate(const std::string &name) {
-  for (Candidate &candidate : candidates)
-    if (isNamed(candidate.parameter, name))
+const Candidate *ParameterSorter::findCandidate(const std::string &name) const {
+  for (const Candidate &candidate : candidates)
+    if (colrow::isNamed(candidate.parameter, name))
       return &candidate;
   return nullptr;
+}
+
+Candidate *ParameterSorter::findCandidate(const std::string &name) {
+  return const_cast<Candidate *>(std::as_const(*this).findCandidate(name));
 }
 
 static void collectNestedNames(const onnx::GraphProto &graph, std::set<std::string> &names) {
@@ -97,6 +103,8 @@ ParameterSorter::ParameterSorter(const OnnxModel &model, const ParameterOptions 
         collectNestedNames(nested, captured);
     }
     if (names.call(i))
+      callResults.insert(names.call(i)->result);
+    if (names.call(i))
       for (const std::string &argument : names.call(i)->arguments)
         if (auto named = names.placeholder(argument);
             named && named->kind == TorchNames::Kind::Parameter)
@@ -127,23 +135,32 @@ static bool looksTrained(const std::string &name) {
 }
 
 ParameterTable ParameterSorter::run() {
+  // Those that torch names first: what is left of its list decides about the others.
+  std::vector<std::pair<const TensorInfo *, std::vector<Use>>> others;
   for (const TensorInfo &tensor : model.initializers()) {
     if (!tensor.isFloat())
       continue;
     std::vector<Use> uses = usesOf(tensor.name);
     if (uses.empty() && !captured.count(tensor.name))
       continue;
-    std::optional<std::string> reason = notParameter(tensor, uses);
+    if (isNamed(tensor, uses) && !notParameter(tensor, uses))
+      separate(tensor, std::move(uses));
+    else
+      others.emplace_back(&tensor, std::move(uses));
+  }
+  for (auto &[info, uses] : others) {
+    const TensorInfo &tensor = *info;
+    std::optional<Reason> reason = notParameter(tensor, uses);
     bool isScalar = tensor.byteSize <= elementSize(tensor.dtype);
     if (!reason)
       separate(tensor, std::move(uses));
-    else if (looksTrained(tensor.name) && !names.isBuffer(tensor.name))
-      remark(ParameterRemark::Doubtful, tensor.name, uses.empty() ? -1 : uses[0].at.node,
-             fmt::format("is not trained: {}; if torch trains it, the results differ",
-                         *reason));
+    else if (looksTrained(tensor.name) && !reason->isCertain)
+      remark(
+          ParameterRemark::Doubtful, tensor.name, uses.empty() ? -1 : uses[0].at.node,
+          fmt::format("is not trained: {}; if torch trains it, the results differ", reason->text));
     else if (!isScalar) // scalars are epsilons, scales and halves: no news
       remark(ParameterRemark::Constant, tensor.name, uses.empty() ? -1 : uses[0].at.node,
-             fmt::format("is not trained: {}", *reason));
+             fmt::format("is not trained: {}", reason->text));
   }
   mergeEqualNames();
   tieHeads();
@@ -208,7 +225,14 @@ std::vector<float> initialData(const OnnxModel &model, const Parameter &paramete
   if (parameter.restored())
     return std::vector<float>(
         size_t(elementCount(parameter.shape, fmt::format("parameter '{}'", parameter.name))));
-  return readFloats(*model.findInitializer(parameter.source));
+  std::vector<float> values = readFloats(*model.findInitializer(parameter.source));
+  for (float &value : values) {
+    if (parameter.fold == Fold::PlusOne)
+      value -= 1;
+    else if (parameter.fold == Fold::Exp)
+      value = std::log(value);
+  }
+  return values;
 }
 
 ParameterTable sortParameters(const OnnxModel &model, const ParameterOptions &options) {

@@ -5,6 +5,7 @@
 //   - keep one initializer for parameters that are equal before training (false ties),
 //   - drop biases that are zero (lost biases),
 //   - store matrices transposed under made-up names (lost names),
+//   - store what they computed from a parameter: 1 + weight, exp(logit_scale) (folded parameters),
 //   - mix parameters with masks, tables and scalars.
 // sortParameters undoes this on the graph. Worked example, a fresh GPT-2 from the dynamo exporter:
 //
@@ -38,6 +39,9 @@ struct ParameterValue {
   bool transposed = false; ///< relative to Parameter::shape
 };
 
+/// What a value of the file is of the parameter that an exporter computed it from.
+enum class Fold { None, PlusOne, Exp };
+
 struct Parameter {
   std::string name;                 ///< torch's where it is recoverable, else that in the file
   std::vector<std::string> aliases; ///< torch's other names of it, where it is tied
@@ -54,6 +58,7 @@ struct Parameter {
   /// The initializer with its initial data, in the orientation of `valueName`. Empty if restored:
   /// it starts as zeros.
   std::string source;
+  Fold fold = Fold::None; ///< what `source` holds of it
   bool restored() const { return source.empty(); }
 
   std::vector<int64_t> valueShape() const {

@@ -202,6 +202,15 @@ void ParameterSorter::addBias(int index, Candidate &bias) {
   bias.uses.push_back(use);
 }
 
+/// Parameters of torch's list that no node is known to use.
+std::vector<std::string> ParameterSorter::unclaimed() const {
+  std::vector<std::string> result;
+  for (const auto &[name, order] : names.parameters())
+    if (!calledNames.count(name) && !findCandidate(name))
+      result.push_back(name);
+  return result;
+}
+
 /// Parameters that torch has and the graph does not hold.
 void ParameterSorter::reportUnclaimed() {
   for (const std::string &name : calledNames)
@@ -210,17 +219,15 @@ void ParameterSorter::reportUnclaimed() {
              "is a parameter in torch that the graph does not hold: the exporter folded or dropped "
              "it, so "
              "it is not trained");
-  std::vector<std::string> unused;
-  for (const auto &[name, order] : names.parameters())
-    if (!calledNames.count(name) && !findCandidate(name))
-      unused.push_back(name);
+  std::vector<std::string> unused = unclaimed();
   if (!unused.empty())
-    remark(
-        ParameterRemark::Doubtful, unused.front(), -1,
-        fmt::format(
-            "torch has parameters that no node uses: {}; each is unused, folded into a constant, "
-            "or tied to another parameter, which --tie OTHER=NAME tells",
-            fmt::join(unused, ", ")));
+    remark(ParameterRemark::Doubtful, unused.front(), -1,
+           fmt::format(
+               "torch has parameters that no node uses: {}; each is unused, folded into a constant "
+               "(then export with dynamic shapes, or with optimize=False, which folds nothing), or "
+               "tied "
+               "to another parameter, which --tie OTHER=NAME tells",
+               fmt::join(unused, ", ")));
 }
 
 } // namespace colrow

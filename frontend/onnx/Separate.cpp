@@ -91,6 +91,22 @@ void ParameterSorter::nameCandidate(Candidate &candidate, const TensorInfo &tens
   if (p.transposed)
     std::swap(p.shape[0], p.shape[1]);
 
+  if (first.fold != Fold::None) {
+    p.fold = first.fold;
+    p.valueName = uniqueValue(p.name);
+    std::string computed = unfold(p, ownsInitializer ? tensor.name : uniqueValue(tensor.name));
+    for (Use &use : candidate.uses)
+      use.reads = computed;
+    remark(candidate.isExact ? ParameterRemark::Renamed : ParameterRemark::Doubtful, p.name,
+           first.at.node,
+           fmt::format("is held by '{}' as {}, which the exporter computed{}", tensor.name,
+                       p.fold == Fold::Exp ? "its exponential" : "1 + it",
+                       candidate.isExact ? ""
+                                         : ", as norms of this form have it; where the module "
+                                           "computes something else of its parameter, export with "
+                                           "do_constant_folding=False"));
+    return;
+  }
   if (ownsInitializer)
     p.valueName = tensor.name;
   else if (first.evidence == Evidence::Identity)

@@ -44,6 +44,8 @@ Use ParameterSorter::describeUse(Operand at, const std::string &value,
     use.isTransposed = use.isTransposed && isGeneratedName(value);
   }
   readCall(use, tensor);
+  if (use.evidence == Evidence::Scope)
+    readFoldedScope(use, tensor);
   return use;
 }
 
@@ -113,7 +115,7 @@ void ParameterSorter::readCall(Use &use, const TensorInfo &tensor) const {
     choice = arguments[size_t(only)];
   }
   if (!choice)
-    return;
+    return readFolded(use, tensor, *call);
   use.evidence = Evidence::Call;
   use.name = choice->name;
   use.isNoParameter = choice->kind == TorchNames::Kind::NotParameter;

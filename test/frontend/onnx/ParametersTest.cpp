@@ -1,9 +1,11 @@
 #include "frontend/onnx/Parameters.h"
 #include "TestModels.h"
+#include "frontend/onnx/WriteBack.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 #include <set>
@@ -346,6 +348,97 @@ TEST(Classify, DoubtfulScalars) {
   b.node("Mul", "/m/Mul_1", {"a", "half"}, {"z"});
   Sorted sorted(b);
   EXPECT_EQ(sorted.names(), Names{});
+  EXPECT_EQ(count(sorted.table, ParameterRemark::Doubtful), 1) << allRemarks(sorted.table);
+}
+
+/// A triangle that is compared with 0 (nanoGPT's buffer), a rotary table in torch's list of
+/// everything, whose node the exporter made itself.
+TEST(Classify, WhatNoGradientReaches) {
+  Builder b;
+  b.input("x", {"2", "2"}).output("z");
+  b.floats("blocks.0.bias", {3, 3}, {1, 0, 0, 1, 1, 0, 1, 1, 1}).floats("onnx::Equal_1", {}, {0});
+  b.node("Slice", "/s", {"blocks.0.bias", "from", "to"}, {"part"});
+  b.node("Constant", "/f", {}, {"from"}).node("Constant", "/t", {}, {"to"});
+  std::swap(*b.graph().mutable_node(0), *b.graph().mutable_node(2));
+  b.node("Equal", "/e", {"part", "onnx::Equal_1"}, {"hides"})
+      .node("Where", "/w", {"hides", "onnx::Equal_1", "x"}, {"z"});
+  Sorted sorted(b);
+  EXPECT_EQ(sorted.names(), Names{});
+  EXPECT_EQ(count(sorted.table, ParameterRemark::Doubtful), 0) << allRemarks(sorted.table);
+
+  Builder complete(20);
+  complete.signature("p_m_weight: PARAMETER target='m.weight'\n");
+  complete.input("x", {"2", "2"}).output("z").floats("m.weight", {2, 2}, {1, 2, 3, 4});
+  complete.floats("index_4", {1, 2}, {0.5, 0.25});
+  complete.node("MatMul", "a", {"x", "m.weight"}, {"y"}).call("m", "matmul", "%x, %p_m_weight");
+  complete.node("Mul", "b", {"y", "index_4"}, {"z"});
+  Sorted listed(complete);
+  EXPECT_EQ(listed.names(), Names{"m.weight"});
+  EXPECT_EQ(listed.table.constants, Names{"index_4"});
+  EXPECT_EQ(count(listed.table, ParameterRemark::Doubtful), 0) << allRemarks(listed.table);
+}
+
+//===----------------------------------------------------------------------===//
+// Folded parameters
+//===----------------------------------------------------------------------===//
+
+/// `x @ self.weight.T`, of which the exporter computed the transpose.
+TEST(Folded, Transpose) {
+  Builder b(20);
+  b.signature("p_m_weight: PARAMETER target='m.weight'\n");
+  b.input("x", {"3", "2"}).output("z").floats("permute_3", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  b.node("MatMul", "a", {"x", "permute_3"}, {"z"}).call("m", "matmul", "%x, %permute_3");
+  Sorted sorted(b);
+  ASSERT_EQ(sorted.names(), Names{"m.weight"}) << allRemarks(sorted.table);
+  const Parameter &p = sorted.table.parameters[0];
+  EXPECT_TRUE(p.transposed);
+  EXPECT_EQ(p.shape, (std::vector<int64_t>{4, 2}));
+  EXPECT_EQ(p.values.size(), 1u);
+  EXPECT_EQ(count(sorted.table, ParameterRemark::Doubtful), 0) << allRemarks(sorted.table);
+}
+
+/// Two norms by 1 + weight, equal before training, so that one initializer is left of them; and
+/// exp(logit_scale). Written back and read again they are what torch has.
+TEST(Folded, OnePlusAndExponential) {
+  Builder b(20);
+  b.signature("p_n_weight: PARAMETER target='n.weight'\n"
+              "p_o_weight: PARAMETER target='o.weight'\n"
+              "p_logit_scale: PARAMETER target='logit_scale'\n");
+  b.input("x", {"3", "2"}).output("z");
+  b.floats("add_6", {2}, {1.5, 0.75}).floats("exp", {}, {2});
+  b.node("Mul", "a", {"x", "add_6"}, {"y"}).call("n", "mul", "%mul, %add_6");
+  b.node("Mul", "b", {"y", "add_6"}, {"w"}).call("o", "mul", "%mul, %add_9");
+  b.node("Mul", "c", {"w", "exp"}, {"z"}).call("", "mul", "%w, %exp");
+  Sorted sorted(b);
+  ASSERT_EQ(sorted.names(), (Names{"n.weight", "o.weight", "logit_scale"}))
+      << allRemarks(sorted.table);
+  EXPECT_EQ(count(sorted.table, ParameterRemark::Doubtful), 0) << allRemarks(sorted.table);
+  for (const char *name : {"n.weight", "o.weight"})
+    EXPECT_EQ(initialData(sorted.model, *sorted.table.find(name)),
+              (std::vector<float>{0.5, -0.25}));
+  EXPECT_EQ(initialData(sorted.model, *sorted.table.find("logit_scale")),
+            std::vector<float>{std::log(2.0f)});
+
+  std::string path = (sorted.folder / "trained.onnx").string();
+  writeOnnx(path, sorted.model, sorted.table,
+            [&](const Parameter &p) { return initialData(sorted.model, p); });
+  OnnxModel again = OnnxModel::load(path);
+  ParameterTable read = sortParameters(again);
+  ASSERT_EQ(read.parameters.size(), 3u) << allRemarks(read);
+  for (const Parameter &p : read.parameters) {
+    EXPECT_EQ(p.fold, Fold::None);
+    EXPECT_EQ(initialData(again, p), initialData(sorted.model, *sorted.table.find(p.name)));
+  }
+}
+
+/// The TorchScript exporter leaves a made-up name: taken for 1 + weight, and the user is told.
+TEST(Folded, VectorWithoutName) {
+  Builder b;
+  b.input("x", {"3", "2"}).output("z").floats("onnx::Mul_7", {2}, {1.5, 0.75});
+  b.node("Mul", "/n/Mul_1", {"x", "onnx::Mul_7"}, {"z"});
+  Sorted sorted(b);
+  ASSERT_EQ(sorted.names(), Names{"n.weight"});
+  EXPECT_EQ(sorted.table.parameters[0].fold, Fold::PlusOne);
   EXPECT_EQ(count(sorted.table, ParameterRemark::Doubtful), 1) << allRemarks(sorted.table);
 }
 
