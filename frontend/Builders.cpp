@@ -163,9 +163,10 @@ Value buildMean(FoldingBuilder &b, Value x, ArrayRef<int64_t> axes) {
 }
 
 Value buildRmsNorm(FoldingBuilder &b, Value x, Value weight, int64_t axis, double epsilon) {
-  Value square = buildMean(b, b.mul(x, x), llvm::to_vector(llvm::seq<int64_t>(axis, rankOf(x))));
-  Value deviation = b.create<SqrtOp>({b.add(square, epsilon)});
-  return b.mul(b.mul(x, b.create<ReciprocalOp>({deviation})), weight);
+  Value scale =
+      b.broadcast(weight, cast<RankedTensorType>(x.getType()).getShape().drop_front(axis));
+  return b.create<RmsNormOp>({x, scale},
+                             {b.integer("axis", axis), b.number("epsilon", epsilon)});
 }
 
 } // namespace colrow

@@ -112,7 +112,7 @@ static void buildGelu(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Celu", minOpset, "f", buildCelu},
+    {"Celu", 12, "f", buildCelu},
     {"Elu", minOpset, "f", buildElu},
     {"Gelu", 20, "f", buildGelu},
     {"HardSigmoid", minOpset, "f", buildHardSigmoid},

@@ -52,8 +52,6 @@ static void buildAttention(OnnxNode &node) {
               "a cache (use_cache=False)");
   if (node.wants(3))
     node.fail("gives its scores as a result (qk_matmul_output); export the model without");
-  if (node.number("softcap", 0) != 0)
-    node.fail("caps its scores (softcap); export the model with eager attention");
   bool isFlat = node.rank(0) == 3;
   Value query = splitHeads(node, 0, node.integer("q_num_heads", 0));
   Value key = splitHeads(node, 1, node.integer("kv_num_heads", 0));
@@ -74,6 +72,8 @@ static void buildAttention(OnnxNode &node) {
       b.number("scale", scale),
       b.attr("operandSegmentSizes",
              DenseI32ArrayAttr::get(b.getContext(), {1, 1, 1, hasMask ? 1 : 0, 0}))};
+  if (double cap = node.number("softcap", 0); cap > 0)
+    attributes.push_back(b.number("cap", cap));
   if (node.integer("is_causal", 0))
     attributes.push_back(b.integer("causal", 0));
   Value result = b.create<AttentionOp>(operands, attributes);
@@ -118,7 +118,7 @@ static void buildRotaryEmbedding(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Attention", 23, "FFFaff", buildAttention, "no softcap, no cache, no scores as a result"},
+    {"Attention", 23, "FFFaff", buildAttention, "no cache, no scores as a result"},
     {"RotaryEmbedding", 23, "FFFi", buildRotaryEmbedding},
 };
 

@@ -141,6 +141,73 @@ static void buildOneHot(OnnxNode &node) {
                     b.reshape(b.slice(values, 0, 0, 1), {})));
 }
 
+//===----------------------------------------------------------------------===//
+// Choosing experts
+//===----------------------------------------------------------------------===//
+
+/// The largest element and its first index k times, each time without those already found. Which
+/// they are has no gradient; the values have.
+static void buildTopK(OnnxNode &node) {
+  constexpr int64_t most = 64;
+  FoldingBuilder &b = node.b;
+  Value x = node.in(0);
+  int64_t axis = node.axis(node.integer("axis", -1), rankOf(x)), size = shapeOf(x)[axis];
+  int64_t k = node.integerIn(1, "number k");
+  if (k < 1 || k > size)
+    node.fail("asks for " + Twine(k) + " of " + Twine(size) + " elements");
+  if (k > most)
+    node.fail("asks for the largest " + Twine(k) + " elements; imported are up to " + Twine(most));
+  SmallVector<int64_t> along(rankOf(x), 1);
+  along[axis] = size;
+  Value index = b.iota(along, axis, IntegerType::get(b.getContext(), 64));
+  Value rest = node.integer("largest", 1) ? x : b.create<NegOp>({x});
+  SmallVector<Value> found;
+  for (int64_t i = 0; i < k; ++i) {
+    Value isLargest = b.compare(Predicate::eq, rest, b.reduce<ReduceMaxOp>(rest, {axis}, true));
+    Value candidates = b.select(isLargest, index, b.scalarLike(static_cast<double>(size), index));
+    found.push_back(b.reduce<ReduceMinOp>(candidates, {axis}, true));
+    rest = b.select(b.compare(Predicate::eq, index, found.back()),
+                    b.scalarLike(-std::numeric_limits<double>::infinity(), rest), rest);
+  }
+  Value indices = b.concat(found, axis);
+  if (node.wants(0))
+    node.set(b.create<TakeAlongOp>({x, indices}, {b.integer("axis", axis)}));
+  if (node.wants(1))
+    node.set(indices, 1);
+}
+
+/// Elements that updates go to, one for each: a sum over the updates of which at most one is there.
+static void buildScatterElements(OnnxNode &node) {
+  FoldingBuilder &b = node.b;
+  Value x = node.in(0), ids = node.in(1), updates = node.in(2);
+  int64_t axis = node.axis(node.integer("axis", 0), rankOf(x)), size = shapeOf(x)[axis];
+  std::string reduction = node.text("reduction", "none");
+  if (reduction != "none" && reduction != "add")
+    node.fail("has reduction '" + Twine(reduction) + "'; known are none and add");
+  SmallVector<int64_t> shape = shapeOf(ids), expected = shapeOf(x);
+  if (shape.size() == expected.size())
+    expected[axis] = shape[axis];
+  if (shape != expected || shapeOf(updates) != shape)
+    node.fail("expects indices and updates of the operand's size in all dimensions but axis " +
+              Twine(axis));
+  if (const Tensor *known = b.known(ids))
+    ids = b.constant(checkedIndices(node, *known, size));
+  // [..., updates, 1, ...] at [..., 1, elements, ...]
+  SmallVector<int64_t> column(shape), along(shape.size() + 1, 1);
+  column.insert(column.begin() + axis + 1, 1);
+  along[axis + 1] = size;
+  Value index = b.iota(along, axis + 1, elementOf(ids));
+  Value isHit = b.compare(Predicate::eq, b.reshape(ids, column), index);
+  Value update = b.reshape(updates, column);
+  Value sum =
+      b.reduce<ReduceSumOp>(b.select(isHit, update, b.scalarLike(0, update)), {axis}, false);
+  if (reduction == "add")
+    return node.set(b.add(x, sum));
+  Value i64Hits = b.cast(isHit, IntegerType::get(b.getContext(), 64));
+  Value isAny = b.compare(Predicate::gt, b.reduce<ReduceSumOp>(i64Hits, {axis}, false), 0);
+  node.set(b.select(isAny, sum, x));
+}
+
 static constexpr OnnxOp ops[] = {
     {"Gather", minOpset, "ai", buildGather,
      "indices that are not known at compile time count from 0"},
@@ -149,6 +216,9 @@ static constexpr OnnxOp ops[] = {
     {"GatherND", minOpset, "al", buildGatherND,
      "indices that are not known at compile time count from 0"},
     {"OneHot", minOpset, "nna", buildOneHot, "depth known at compile time"},
+    {"ScatterElements", minOpset, "SiS", buildScatterElements,
+     "indices count from 0; of the operand's size but for the axis"},
+    {"TopK", minOpset, "fl", buildTopK, "k up to 64, known at compile time"},
 };
 
 ArrayRef<OnnxOp> lookupOps() { return ops; }

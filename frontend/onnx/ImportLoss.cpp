@@ -101,8 +101,8 @@ static void buildSoftmaxCrossEntropy(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"NegativeLogLikelihoodLoss", minOpset, "FiF", buildNegativeLogLikelihood},
-    {"SoftmaxCrossEntropyLoss", minOpset, "FiF", buildSoftmaxCrossEntropy},
+    {"NegativeLogLikelihoodLoss", 12, "FiF", buildNegativeLogLikelihood},
+    {"SoftmaxCrossEntropyLoss", 12, "FiF", buildSoftmaxCrossEntropy},
 };
 
 ArrayRef<OnnxOp> lossOps() { return ops; }

@@ -13,9 +13,25 @@ namespace colrow {
 // Softmax
 //===----------------------------------------------------------------------===//
 
+/// Sets what `build` makes of the operand along the node's axis. Before opset 13 all dimensions
+/// from the axis on count as one.
+static void alongAxis(OnnxNode &node, llvm::function_ref<Value(Value, int64_t)> build) {
+  FoldingBuilder &b = node.b;
+  Value x = node.in(0);
+  int64_t rank = rankOf(x), axis = node.axis(node.integer("axis", node.opset < 13 ? 1 : -1), rank);
+  if (node.opset >= 13 || axis == rank - 1)
+    return node.set(build(x, axis));
+  SmallVector<int64_t> shape = shapeOf(x), joined(ArrayRef(shape).take_front(axis));
+  joined.push_back(1);
+  for (int64_t size : ArrayRef(shape).drop_front(axis))
+    joined.back() *= size;
+  node.set(b.reshape(build(b.reshape(x, joined), axis), shape));
+}
+
 static void buildSoftmax(OnnxNode &node) {
-  int64_t axis = node.axis(node.integer("axis", -1), node.rank(0));
-  node.set(node.b.create<SoftmaxOp>({node.in(0)}, {node.b.integer("axis", axis)}));
+  alongAxis(node, [&](Value x, int64_t axis) {
+    return node.b.create<SoftmaxOp>({x}, {node.b.integer("axis", axis)});
+  });
 }
 
 /// The maximum is subtracted and drops out, so it has no gradient.
@@ -27,8 +43,7 @@ Value buildLogSoftmax(FoldingBuilder &b, Value x, int64_t axis) {
 }
 
 static void buildLogSoftmaxNode(OnnxNode &node) {
-  int64_t axis = node.axis(node.integer("axis", -1), node.rank(0));
-  node.set(buildLogSoftmax(node.b, node.in(0), axis));
+  alongAxis(node, [&](Value x, int64_t axis) { return buildLogSoftmax(node.b, x, axis); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,7 +100,8 @@ static Value alongChannels(FoldingBuilder &b, Value vector, int64_t rank) {
 
 static void buildBatchNormalization(OnnxNode &node) {
   FoldingBuilder &b = node.b;
-  if (node.integer("training_mode", 0))
+  // Before opset 14 the number of results told.
+  if (node.integer("training_mode", 0) || (node.opset < 14 && node.numOutputs() > 1))
     node.fail(
         "is in training mode, where statistics go over the batch; export it in inference mode");
   int64_t rank = node.rank(0);
@@ -135,7 +151,11 @@ static void buildLpNormalization(OnnxNode &node) {
 /// out at attention probabilities. The program switches all sites off at evaluation.
 static void buildDropout(OnnxNode &node) {
   FoldingBuilder &b = node.b;
-  double ratio = node.has(1) ? node.numberIn(1, "ratio") : 0.5;
+  double ratio = 0.5;
+  if (!node.isOperand("ratio", 1, 12))
+    ratio = node.number("ratio", ratio);
+  else if (node.has(1))
+    ratio = node.numberIn(1, "ratio");
   if (ratio < 0 || ratio >= 1)
     node.fail("has a ratio outside [0, 1)");
   Value x = node.in(0);
@@ -155,7 +175,7 @@ static void buildDropout(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"BatchNormalization", 14, "FFFFF", buildBatchNormalization, "inference form"},
+    {"BatchNormalization", minOpset, "FFFFF", buildBatchNormalization, "inference form"},
     {"Dropout", minOpset, "ffb", buildDropout, "no mask of a training site"},
     {"InstanceNormalization", minOpset, "FFF", buildInstanceNormalization},
     {"LayerNormalization", 17, "FFF", buildLayerNormalization},

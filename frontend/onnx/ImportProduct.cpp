@@ -147,7 +147,7 @@ static void buildEinsum(OnnxNode &node) {
 }
 
 static constexpr OnnxOp ops[] = {
-    {"Einsum", minOpset, "F*", buildEinsum, "no broadcasting of sizes 1 under an ellipsis"},
+    {"Einsum", 12, "F*", buildEinsum, "no broadcasting of sizes 1 under an ellipsis"},
     {"Gemm", minOpset, "FFF", buildGemm},
     {"MatMul", minOpset, "FF", buildMatMulNode},
 };

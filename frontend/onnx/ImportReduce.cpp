@@ -19,12 +19,8 @@ static Reduction reductionOf(OnnxNode &node, int64_t opsetWithInput) {
   Reduction result;
   result.keepdims = node.integer("keepdims", 1);
   SmallVector<int64_t> axes;
-  if (node.opset >= opsetWithInput) {
-    if (node.has(1))
-      axes = node.integers(1, "axes");
-  } else {
-    axes = node.integerList("axes");
-  }
+  if (auto given = node.integersOrAttribute("axes", 1, opsetWithInput))
+    axes = *given;
   if (axes.empty() && !node.integer("noop_with_empty_axes", 0))
     result.axes = llvm::to_vector(llvm::seq<int64_t>(0, node.rank(0)));
   else

@@ -17,6 +17,9 @@ static int64_t product(ArrayRef<int64_t> sizes) {
   return result;
 }
 
+/// The opset from which on Squeeze, Unsqueeze and Split have their axes and sizes as operands.
+constexpr int64_t axesAreOperand = 13;
+
 //===----------------------------------------------------------------------===//
 // Views
 //===----------------------------------------------------------------------===//
@@ -63,8 +66,8 @@ static void buildFlatten(OnnxNode &node) {
 
 static void buildSqueeze(OnnxNode &node) {
   SmallVector<int64_t> from = shapeOf(node.in(0)), axes, shape;
-  if (node.has(1)) {
-    axes = node.axes(node.integers(1, "axes"), from.size());
+  if (auto given = node.integersOrAttribute("axes", 1, axesAreOperand)) {
+    axes = node.axes(*given, from.size());
   } else {
     for (auto [i, size] : llvm::enumerate(from))
       if (size == 1)
@@ -80,9 +83,12 @@ static void buildSqueeze(OnnxNode &node) {
 }
 
 static void buildUnsqueeze(OnnxNode &node) {
-  SmallVector<int64_t> from = shapeOf(node.in(0)), axes = node.integers(1, "axes"), shape;
-  int64_t rank = from.size() + axes.size();
-  axes = node.axes(axes, rank);
+  SmallVector<int64_t> from = shapeOf(node.in(0)), shape;
+  auto given = node.integersOrAttribute("axes", 1, axesAreOperand);
+  if (!given)
+    node.fail("lacks its axes");
+  int64_t rank = from.size() + given->size();
+  SmallVector<int64_t> axes = node.axes(*given, rank);
   auto next = from.begin();
   for (int64_t dim = 0; dim < rank; ++dim)
     shape.push_back(llvm::is_contained(axes, dim) ? 1 : *next++);
@@ -147,8 +153,8 @@ static void buildSplit(OnnxNode &node) {
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(0));
   int64_t size = shapeOf(node.in(0))[axis], parts = node.numOutputs();
   SmallVector<int64_t> sizes;
-  if (node.has(1)) {
-    sizes = node.integers(1, "split sizes");
+  if (auto given = node.integersOrAttribute("split", 1, axesAreOperand)) {
+    sizes = *given;
     if (static_cast<int64_t>(sizes.size()) != parts)
       node.fail("has " + Twine(sizes.size()) + " sizes for " + Twine(parts) + " results");
   } else {

@@ -19,7 +19,7 @@
 namespace colrow {
 
 /// Opsets of the default domain that are read.
-constexpr int64_t minOpset = 13, maxOpset = 23;
+constexpr int64_t minOpset = 11, maxOpset = 23;
 
 /// One dimension of a graph input: a number, or a symbol to be bound.
 struct InputDim {

@@ -96,6 +96,22 @@ SmallVector<int64_t> OnnxNode::integerList(StringRef name) const {
   return SmallVector<int64_t>(found->ints().begin(), found->ints().end());
 }
 
+bool OnnxNode::isOperand(StringRef name, size_t i, int64_t since) const {
+  bool operand = opset >= since;
+  if (operand ? hasAttribute(name) : has(i))
+    fail("has its " + name + " as an " + (operand ? "attribute" : "operand") +
+         ", but the model has opset " + Twine(opset) + " and it is an operand from opset " +
+         Twine(since) + " on");
+  return operand;
+}
+
+std::optional<SmallVector<int64_t>> OnnxNode::integersOrAttribute(StringRef name, size_t i,
+                                                                  int64_t since) const {
+  if (isOperand(name, i, since))
+    return has(i) ? std::optional(integers(i, name)) : std::nullopt;
+  return hasAttribute(name) ? std::optional(integerList(name)) : std::nullopt;
+}
+
 int64_t OnnxNode::axis(int64_t axis, int64_t rank) const {
   if (axis < -rank || axis >= rank)
     fail("names axis " + Twine(axis) + " of " + Twine(rank));

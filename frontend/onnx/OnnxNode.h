@@ -65,6 +65,10 @@ public:
   double number(llvm::StringRef name, double otherwise) const;
   std::string text(llvm::StringRef name, llvm::StringRef otherwise) const;
   llvm::SmallVector<int64_t> integerList(llvm::StringRef name) const;
+  /// What is attribute `name` before opset `since` and operand i from it on; nothing where the node
+  /// has neither.
+  std::optional<llvm::SmallVector<int64_t>> integersOrAttribute(llvm::StringRef name, size_t i,
+                                                                int64_t since) const;
 
   /// The axis counted from 0. Throws Error unless it is one of `rank`.
   int64_t axis(int64_t axis, int64_t rank) const;
@@ -85,6 +89,10 @@ public:
 
   /// Throws Error; the importer puts file and node before the message.
   [[noreturn]] void fail(const llvm::Twine &message) const;
+
+  /// Whether what is attribute `name` before opset `since` and operand i from it on is an operand
+  /// here. Throws Error where the node has it in the other form.
+  bool isOperand(llvm::StringRef name, size_t i, int64_t since) const;
 
 private:
   const reference::Tensor &knownScalar(size_t i, llvm::StringRef what) const;

@@ -274,10 +274,10 @@ TEST(BadFile, DamagedNeverCrashes) {
 TEST(BadFile, Opset) {
   ScratchFolder folder;
   Builder b = addition();
-  b.model.mutable_opset_import(0)->set_version(12);
-  EXPECT_MESSAGE(OnnxModel::load(b.write(folder)), "has opset 12, supported are 13 to 23");
+  b.model.mutable_opset_import(0)->set_version(10);
+  EXPECT_MESSAGE(OnnxModel::load(b.write(folder)), "has opset 10, supported are 11 to 23");
   b.model.mutable_opset_import(0)->set_version(24);
-  EXPECT_MESSAGE(OnnxModel::load(b.write(folder)), "has opset 24, supported are 13 to 23");
+  EXPECT_MESSAGE(OnnxModel::load(b.write(folder)), "has opset 24, supported are 11 to 23");
   b.model.mutable_opset_import(0)->set_domain("com.microsoft");
   EXPECT_MESSAGE(OnnxModel::load(b.write(folder)), "names no opset of domain ai.onnx");
 }

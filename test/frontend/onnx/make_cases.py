@@ -1,5 +1,5 @@
-"""Writes conformance cases for opsets 18 to 23, as ONNX's own: a folder a case with model.onnx and
-test_data_set_0/{input,output}_N.pb. The results are those of ONNX's reference evaluator.
+"""Writes conformance cases for the opsets that libonnx-testdata has not, as ONNX's own: a folder a case with model.onnx and
+test_data_set_0/{input,output}_N.pb. The results are those of ONNX's reference evaluator, but for old forms that it does not know.
 
     make_cases.py conformance/
 
@@ -26,8 +26,8 @@ def int64(*values):
     return np.array(values, dtype=np.int64)
 
 
-def case(root, name, opset, op, inputs, outputs=1, **attributes):
-    """A case of one node; an input of None is left out."""
+def case(root, name, opset, op, inputs, outputs=1, values=None, **attributes):
+    """A case of one node; an input of None is left out. `values` are the results, if known."""
     names = ["" if value is None else f"x{i}" for i, value in enumerate(inputs)]
     results = [f"y{i}" for i in range(outputs)]
     node = helper.make_node(op, names, results, **attributes)
@@ -46,7 +46,9 @@ def case(root, name, opset, op, inputs, outputs=1, **attributes):
                                  ir_version=8)
 
     feeds = dict(zip(filter(None, names), arrays))
-    values = [np.asarray(v) for v in ReferenceEvaluator(model([None] * outputs)).run(None, feeds)]
+    if values is None:
+        values = ReferenceEvaluator(model([None] * outputs)).run(None, feeds)
+    values = [np.asarray(v) for v in values]
     made = model(values)
     made.producer_name = "make_cases.py"
     onnx.checker.check_model(made)
@@ -175,11 +177,58 @@ def transformers(root):
          [q, np.cos(long), np.sin(long), positions])
 
 
+def softmax(x, axis):
+    """Before opset 13: over all dimensions from the axis on."""
+    rows = x.reshape(int(np.prod(x.shape[:axis])), -1).astype(np.float64)
+    exp = np.exp(rows - rows.max(axis=1, keepdims=True))
+    return (exp / exp.sum(axis=1, keepdims=True)).reshape(x.shape)
+
+
+def attributes_of_old(root):
+    """Opsets 11 and 12: axes, sizes and ratios are attributes."""
+    x, row = floats(2, 3, 4), floats(1, 3, 1, 4)
+    for opset in (11, 12):
+        name = f"opset{opset}"
+        case(root, f"{name}_squeeze", opset, "Squeeze", [row])
+        case(root, f"{name}_squeeze_axes", opset, "Squeeze", [row], axes=[-2])
+        case(root, f"{name}_unsqueeze_axes", opset, "Unsqueeze", [x], axes=[1, -1])
+        case(root, f"{name}_reducesum_axes", opset, "ReduceSum", [x], axes=[0, -1])
+        case(root, f"{name}_reducesum_dropped", opset, "ReduceSum", [x], axes=[1], keepdims=0)
+        case(root, f"{name}_reducesum_all", opset, "ReduceSum", [x])
+        case(root, f"{name}_reducemean_axes", opset, "ReduceMean", [x], axes=[-1])
+        case(root, f"{name}_split", opset, "Split", [x], outputs=2, axis=-1)
+        case(root, f"{name}_split_sizes", opset, "Split", [x], outputs=2, axis=1, split=[1, 2])
+        case(root, f"{name}_clip", opset, "Clip", [x, np.float32(-0.5), np.float32(0.7)])
+        for axis in (0, 1, 2):
+            case(root, f"{name}_softmax_axis_{axis}", opset, "Softmax", [x], axis=axis,
+                 values=[softmax(x, axis).astype(np.float32)])
+        case(root, f"{name}_softmax_default_axis", opset, "Softmax", [x],
+             values=[softmax(x, 1).astype(np.float32)])
+        case(root, f"{name}_logsoftmax", opset, "LogSoftmax", [x],
+             values=[np.log(softmax(x, 1)).astype(np.float32)])
+    case(root, "opset11_dropout", 11, "Dropout", [x], ratio=0.3, values=[x])
+    case(root, "opset12_dropout", 12, "Dropout", [x, np.float32(0.3)], values=[x])
+    scale, bias, mean, variance = floats(3), floats(3), floats(3), np.abs(floats(3)) + np.float32(0.5)
+    column = lambda v: v.reshape(3, 1)
+    # Of one result the statistics are given; the evaluator takes new ones.
+    y = (x - column(mean)) / np.sqrt(column(variance) + 1e-5) * column(scale) + column(bias)
+    case(root, "opset11_batchnorm", 11, "BatchNormalization", [x, scale, bias, mean, variance],
+         values=[y.astype(np.float32)])
+
+
+def more_attention(root):
+    q, k, v = floats(2, 3, 4, 8), floats(2, 3, 6, 8), floats(2, 3, 6, 5)
+    case(root, "opset23_attention_softcap", 23, "Attention", [q, k, v], softcap=0.8)
+    case(root, "opset23_attention_softcap_mask", 23, "Attention", [q, k, v, floats(3, 1, 6)],
+         softcap=1.5, scale=2.0)
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     if root.exists():
         shutil.rmtree(root)
-    for group in (reductions, activations, shapes, norms, lookups, transformers):
+    for group in (reductions, activations, shapes, norms, lookups, transformers,
+                  attributes_of_old, more_attention):
         group(root)
     print(f"{len(list(root.iterdir()))} cases in {root}")
 
