@@ -38,7 +38,7 @@ bool RaiseParser::parse(llvm::cl::Option &option, StringRef, StringRef value,
   return false;
 }
 
-void buildForwardPipeline(OpPassManager &passes, const PipelineOptions &options) {
+void buildObjectivePipeline(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createWidenConstants());
   if (options.raise != "none") {
     RaiseOptions raise;
@@ -46,7 +46,15 @@ void buildForwardPipeline(OpPassManager &passes, const PipelineOptions &options)
       raise.only = llvm::to_vector(namesOf(options.raise));
     passes.addPass(createRaise(raise));
   }
-  passes.addPass(createObjective({options.objective}));
+  ObjectiveOptions objective;
+  objective.objective = options.objective;
+  objective.lossName = options.loss;
+  objective.logitsName = options.logits;
+  passes.addPass(createObjective(objective));
+}
+
+void buildForwardPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  buildObjectivePipeline(passes, options);
   if (options.raise == "none")
     passes.addPass(createDecompose());
   if (!options.axes.empty()) {

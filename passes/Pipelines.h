@@ -29,12 +29,18 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   ListOption<std::string> layout{*this, "layout", llvm::cl::desc("see colrow-shard")};
   Option<bool> requireSharded{*this, "require-sharded", llvm::cl::desc("see colrow-shard"),
                               llvm::cl::init(false)};
+  Option<std::string> loss{*this, "loss", llvm::cl::desc("the output that is the loss")};
+  Option<std::string> logits{*this, "logits",
+                             llvm::cl::desc("the output that an added loss takes as logits")};
   Option<std::string, RaiseParser> raise{
       *this, "raise",
       llvm::cl::desc("recognisers that run, such as gelu,layer_norm; all; or none: only primitive "
                      "operations"),
       llvm::cl::init("all")};
 };
+
+/// As imported to one rank's forward program with its loss: raise, objective.
+void buildObjectivePipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
 
 /// As imported to the forward program, global IR with layouts: raise, objective, shard.
 void buildForwardPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);

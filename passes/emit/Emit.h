@@ -30,7 +30,8 @@ struct ProgramFiles {
 /// Emits an error at an operation that has no kernel.
 mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module);
 
-/// What programInfo() of the trainer emitted from a localized module returns.
+/// What programInfo() of the trainer emitted from a localized module returns; of a module that has only
+/// @main, its parameters and inputs.
 mlir::FailureOr<ProgramInfo> describeProgram(mlir::ModuleOp module);
 
 } // namespace colrow

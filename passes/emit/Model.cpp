@@ -2,6 +2,7 @@
 
 #include "colrow/Philox.h"
 #include "passes/emit/Program.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -93,7 +94,8 @@ static int64_t limitOf(Value value) {
   };
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    if (isa<ReshapeOp>(user)) {
+    if (isa<ReshapeOp>(user) ||
+        (isa<CastOp>(user) && isa<IntegerType>(getElementTypeOrSelf(user->getResult(0).getType())))) {
       atMost(limitOf(user->getResult(0)));
     } else if (auto take = dyn_cast<TakeOp>(user); take && use.getOperandNumber() == 1) {
       auto global = take.getGlobal();
@@ -196,13 +198,21 @@ FailureOr<ProgramModel> ProgramModel::create(ModuleOp module) {
     info.batch = batch.getInt();
   if (auto sequence = module->getAttrOfType<IntegerAttr>("colrow.sequence"))
     info.sequence = sequence.getInt();
-  if (auto labels = module->getAttrOfType<StringAttr>("colrow.labels"))
-    info.labels = labels.getValue() == "shift_left" ? LabelRule::shiftLeft : LabelRule::none;
+  auto text = [&](StringRef attribute, StringRef otherwise) {
+    auto value = module->getAttrOfType<StringAttr>(attribute);
+    return value ? value.str() : otherwise.str();
+  };
+  info.objective = text("colrow.objective", "");
+  info.labels = llvm::StringSwitch<LabelRule>(text("colrow.labels", "none"))
+                    .Case("shift_left", LabelRule::shiftLeft)
+                    .Case("in_graph", LabelRule::inGraph)
+                    .Default(LabelRule::none);
+  info.labelsInput = text("colrow.labels_input", info.labelsInput);
   module.walk([&](Operation *op) {
     if (auto ignore = op->getAttrOfType<IntegerAttr>("ignore"))
       info.ignoreLabel = ignore.getInt();
   });
-  for (StringRef name : {"forward_backward", "evaluate", "update"}) {
+  for (StringRef name : {"main", "forward_backward", "evaluate", "update"}) {
     auto function = module.lookupSymbol<func::FuncOp>(name);
     if (!function)
       continue;
@@ -285,8 +295,10 @@ std::string emitModel(const ProgramModel &model) {
     line(fmt::format("info.values.push_back({{{}, {}, {}}});", quoted(value.name),
                      quoted(value.node), value.mayBeInfinite));
   line(fmt::format("info.gradientOrder = {{{}}};", fmt::join(info.gradientOrder, ", ")));
-  line(fmt::format("info.labels = LabelRule::{};",
-                   info.labels == LabelRule::shiftLeft ? "shiftLeft" : "none"));
+  line(fmt::format("info.objective = {};", quoted(info.objective)));
+  static constexpr const char *labelRules[] = {"none", "shiftLeft", "inGraph"};
+  line(fmt::format("info.labels = LabelRule::{};", labelRules[static_cast<int>(info.labels)]));
+  line(fmt::format("info.labelsInput = {};", quoted(info.labelsInput)));
   line(fmt::format("info.ignoreLabel = {};", info.ignoreLabel));
   line(fmt::format("info.batch = {};", info.batch));
   line(fmt::format("info.sequence = {};", info.sequence));

@@ -7,18 +7,22 @@ def Objective : Pass<"colrow-objective", "::mlir::ModuleOp"> {
   let description = [{
     Needs a program as imported. Afterwards @main has one result with role `loss`: the cross entropy
     of the logits summed over the valid labels and divided by the input `colrow.count`, which is
-    their number in the whole step. Labels enter as the input `labels`; the module attribute
-    `colrow.labels` says what the host does to a batch's labels first: `shift_left` for a causal
-    language model (position t predicts label t + 1, the last position is ignored), or `none`.
-    Logits are never sliced.
+    their number in the whole step. Labels enter as the input `labels`; module attributes say what
+    the host has to know: `colrow.objective` which kind of model it is, `colrow.labels` what is done to
+    a batch's labels first: `shift_left` for a causal language model (position t predicts label t + 1,
+    the last position is ignored), or `none`, and `colrow.labels_input` which input they are. Logits are
+    never sliced.
 
     Where no objective is named (`auto`), logits [batch, positions, classes] are a causal language
     model's if the program hides from each position what comes behind it: by an attention that is
     causal, or by a constant mask of that form. They are a sequence-to-sequence model's if two inputs
-    are looked up in one table, and a masked language model's otherwise. Other logits classify.
+    are looked up in one table, and a masked language model's otherwise. Other logits classify. Logits are
+    the only output of such a rank, or that called `logits`, or that which the option names.
 
-    A loss that is in the graph already is kept. What the graph does to its labels is recognised by
-    value: the operations between labels and loss are executed on their own positions.
+    A loss that is in the graph already is kept: its only scalar output, or that which the option `loss`
+    names. What the graph does to the labels of a cross entropy is recognised by value: the operations
+    between labels and loss are executed on their own positions. Any other scalar is a loss as it is
+    (`colrow.labels` is `in_graph`), divided by `colrow.count`, the number of microbatches in the step.
 
     Before:
 
@@ -42,6 +46,9 @@ def Objective : Pass<"colrow-objective", "::mlir::ModuleOp"> {
   let options = [
     Option<"objective", "objective", "std::string", "\"auto\"",
            "auto, causal_lm (labels are the inputs, shifted), next_token (labels are shifted "
-           "already), masked_lm, seq2seq or classification">
+           "already), masked_lm, seq2seq or classification">,
+    Option<"lossName", "loss", "std::string", "\"\"", "the output that is the loss">,
+    Option<"logitsName", "logits", "std::string", "\"\"",
+           "the output that the added loss takes as logits">
   ];
 }

@@ -101,12 +101,17 @@ void CheckpointFile::requireSame(const ProgramInfo &info, const RunSettings &set
 
   nlohmann::json saved = nlohmann::json::parse(file.metadata().at(settingsKey));
   std::string differences;
-  for (const auto &[name, value] : settings) {
-    std::string there = saved.value(name, "not known");
-    if (there != value)
+  auto compare = [&](const std::string &name, const std::string &there, const std::string &here) {
+    if (there != here)
       differences += fmt::format("{}{} is {} there and {} here", differences.empty() ? "" : "; ",
-                                 name, there, value);
+                                 name, there, here);
+  };
+  for (const auto &[name, value] : settings) {
+    compare(name, saved.value(name, "not given"), value);
+    saved.erase(name);
   }
+  for (const auto &[name, value] : saved.items())
+    compare(name, value.get<std::string>(), "not given");
   if (!differences.empty())
     throw Error(fmt::format("'{}' is of a run with other settings: {}", path(), differences));
 }

@@ -35,6 +35,10 @@ const char *trainExamples = R"(Examples:
         --steps 1000 --lr 3e-4 --warmup 100 --accumulate 4 --save-every 200 --out run
   each rank a process; on one machine they share memory:
     mpirun -n 2 --bind-to none trainer train --data train.bin --steps 1000 --init --out run
+  any other model, on its inputs and labels by name, such as pixel_values and labels:
+    trainer train --data images.safetensors --steps 1000 --out run
+  a masked language model on tokens:
+    trainer train --data train.bin --mask-token 103 --steps 1000 --out run
   going on with it after a crash or Ctrl-C; the same command, so that it can be repeated:
     trainer train --data train.bin --eval-data val.bin --weights model.safetensors \
         --steps 1000 --lr 3e-4 --warmup 100 --accumulate 4 --save-every 200 --out run --resume
@@ -49,6 +53,9 @@ save a checkpoint (exit codes 130, 143 and 138); a second one ends the run at on
 Under mpirun send SIGUSR1, which it passes on: one or two seconds after SIGINT or SIGTERM
 it kills its processes. A process that is lost ends the run, which --resume goes on with.
 Text is read as bytes; a file named *.bin as tokens, with llm.c's header or raw uint16.
+One named *.safetensors has a tensor for each input of the graph and for the labels, under
+their names; the first dimension is rows, labels are as PyTorch has them (not shifted,
+-100 is ignored).
 The order of the data is a function of seed and step, the same at every number of ranks.)";
 
 const char *replayExamples = R"(Examples:
@@ -141,7 +148,7 @@ int trainerMain(const std::vector<std::string> &arguments, const std::string &fo
   TrainOptions train;
   ReplayOptions replay;
   train.threads = replay.threads = coresOfRank(launch, gridSize(info.grid));
-  CLI::App *trainCommand = app.add_subcommand("train", "Train on a file of tokens");
+  CLI::App *trainCommand = app.add_subcommand("train", "Train on a file of data");
   trainCommand->footer(trainExamples);
   addTrainOptions(*trainCommand, train);
   CLI::App *replayCommand =

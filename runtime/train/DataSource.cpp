@@ -135,11 +135,4 @@ int64_t RowOrder::row(int64_t sample) const {
   return int64_t(value);
 }
 
-void requireOneBatch(const TokenFile &file, int64_t batch, int64_t sequence) {
-  if (rowCount(file.size(), sequence) < batch)
-    throw Error(fmt::format("'{}' holds {} tokens, but one batch of {} rows of {} needs {}; give "
-                            "more data, or compile with a smaller --batch or --sequence",
-                            file.path(), file.size(), batch, sequence, batch * sequence + 1));
-}
-
 } // namespace colrow

@@ -1,4 +1,4 @@
-//===- DataSource.h - token files and the order of their rows --------------===//
+//===- DataSource.h - token files and the order of rows --------------------===//
 #pragma once
 
 #include "colrow/File.h"
@@ -9,9 +9,10 @@
 
 namespace colrow {
 
-/// How a data file holds its tokens. `automatic`: a name ending in ".bin" holds tokens, with the
-/// header of llm.c or else raw uint16; any other file is text, each byte a token.
-enum class DataFormat { automatic, text, uint16, uint32 };
+/// What a data file holds. `automatic`: a name ending in ".bin" holds tokens, with the header of llm.c or
+/// else raw uint16; one ending in ".safetensors" holds tensors; any other file is text, each byte a
+/// token.
+enum class DataFormat { automatic, text, uint16, uint32, safetensors };
 
 /// A file of tokens, mapped into memory. May be read by several threads.
 ///
@@ -39,8 +40,7 @@ private:
   int64_t tokens = 0;
 };
 
-/// Which row of the data is sample number `sample` of the run. A row is T + 1 tokens, T of which
-/// it shares with no other row: row r begins at token r * T. Every epoch visits each row once, in
+/// Which row of the data is sample number `sample` of the run. Every epoch visits each row once, in
 /// an order of its own that depends on (seed, epoch) only: the row of a sample is a function of
 /// seed and sample number, whatever grid, microbatch or accumulation the run has.
 ///
@@ -58,13 +58,5 @@ private:
   int64_t rows;
   uint64_t seed;
 };
-
-/// Rows of `sequence` + 1 tokens in a file of `tokens`.
-inline int64_t rowCount(int64_t tokens, int64_t sequence) {
-  return tokens > 0 ? (tokens - 1) / sequence : 0;
-}
-
-/// Throws Error naming the file if it lacks the rows of one microbatch.
-void requireOneBatch(const TokenFile &file, int64_t batch, int64_t sequence);
 
 } // namespace colrow

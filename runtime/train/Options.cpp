@@ -90,21 +90,26 @@ void addCommonOptions(CLI::App &command, CommonOptions &options) {
 } // namespace
 
 void addTrainOptions(CLI::App &command, TrainOptions &options) {
-  command.add_option("--data", options.data, "Training data: text, or tokens in a .bin file")
+  command
+      .add_option("--data", options.data,
+                  "Training data: text, tokens in a .bin file, or the graph's inputs and labels by "
+                  "name in a .safetensors file, the first dimension being rows")
       ->required();
   command.add_option("--eval-data", options.evalData, "Data for evaluation");
-  static const std::map<std::string, DataFormat> formats = {{"auto", DataFormat::automatic},
-                                                            {"text", DataFormat::text},
-                                                            {"uint16", DataFormat::uint16},
-                                                            {"uint32", DataFormat::uint32}};
+  static const std::map<std::string, DataFormat> formats = {
+      {"auto", DataFormat::automatic},
+      {"text", DataFormat::text},
+      {"uint16", DataFormat::uint16},
+      {"uint32", DataFormat::uint32},
+      {"safetensors", DataFormat::safetensors}};
   // Not a transformer: the option keeps the user's word, which can be passed on.
   command
       .add_option_function<std::string>(
           "--data-dtype",
           [&options](const std::string &name) { options.format = formats.at(name); },
-          "How data files hold tokens: auto, text, uint16, uint32")
+          "What data files hold: auto (by their names), text, uint16, uint32, safetensors")
       ->check([](const std::string &name) {
-        return formats.count(name) ? "" : "must be auto, text, uint16 or uint32";
+        return formats.count(name) ? "" : "must be auto, text, uint16, uint32 or safetensors";
       })
       ->type_name("TYPE")
       ->default_str("auto");
@@ -148,7 +153,13 @@ void addTrainOptions(CLI::App &command, TrainOptions &options) {
       ->check(positive)
       ->capture_default_str();
   command.add_option("--ignore-token", options.ignoreToken,
-                     "Labels equal to this token do not count in the loss");
+                     "Labels equal to this token do not count in the loss; a masked language model "
+                     "is never asked for it");
+  command.add_option(
+      "--mask-token", options.maskToken,
+      "The tokenizer's mask token, for a masked language model on tokens: in every step "
+      "15% of the tokens are asked for, 80% of which are hidden behind it, and 10% "
+      "behind a random token");
   command.add_option("--profile", options.profile,
                      "Write time, FLOPs and bytes of rank 0 by kernel and collective to this JSON "
                      "file, of all steps but the first, which prepares products and memory");

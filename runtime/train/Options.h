@@ -1,8 +1,8 @@
 //===- Options.h - what a trainer's command line says ----------------------===//
 #pragma once
 
-#include "DataSource.h"
 #include "Schedule.h"
+#include "TrainingData.h"
 #include "colrow/RankRunner.h"
 
 #include <functional>
@@ -57,8 +57,10 @@ struct TrainOptions : CommonOptions {
   bool resume = false;    ///< go on from the newest checkpoint in `out`, if there is one
   std::string resumeFrom; ///< go on from this checkpoint
   int64_t logEvery = 10, evalEvery = 0, evalBatches = 20;
-  std::optional<int64_t> ignoreToken;
+  std::optional<int64_t> ignoreToken, maskToken;
   std::string profile; ///< file for the time of steps by kernel; empty: not measured
+
+  DataOptions dataOptions() const { return {format, ignoreToken, maskToken, seed}; }
 };
 
 struct ReplayOptions : CommonOptions {
@@ -75,8 +77,8 @@ std::string usageMessage(const CLI::ParseError &error);
 
 /// The whole program: reads the command line (`arguments` without the program's name), runs the
 /// subcommand and returns the exit code: 0 done, 1 bad input or failed, 2 wrong usage. `folder` is
-/// where the program lies; `weights.safetensors` there is the default for --weights. Where a launcher
-/// started several processes (see Launch), each is one rank and one of them prints.
+/// where the program lies; `weights.safetensors` there is the default for --weights. Where a
+/// launcher started several processes (see Launch), each is one rank and one of them prints.
 int trainerMain(const std::vector<std::string> &arguments, const std::string &folder,
                 const GeneratedProgram &generated, const Console &console,
                 const ProcessRanks &processRanks = {});

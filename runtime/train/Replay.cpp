@@ -7,14 +7,10 @@
 #include "Weights.h"
 #include "colrow/Error.h"
 
-#include <algorithm>
 #include <ostream>
 
 namespace colrow {
 namespace {
-
-/// What PyTorch's losses ignore by default, and what reference files hold.
-constexpr int64_t torchIgnoreLabel = -100;
 
 /// The batches of a file, checked against the inputs of a program.
 class ReplayBatches {
@@ -27,11 +23,13 @@ public:
 
   int64_t size() const { return count; }
 
-  /// Labels of batch `batch` that count.
+  /// What the loss of batch `batch` is a mean over: labels that count, or microbatches.
   int64_t countLabels(int64_t batch) const {
+    if (info.labels == LabelRule::inGraph)
+      return accumulate;
     int64_t labels = 0;
     for (size_t i = 0; i < info.inputs.size(); ++i)
-      if (info.inputs[i].name == labelsName)
+      if (info.inputs[i].name == info.labelsInput)
         for (int64_t m = 0; m < accumulate; ++m)
           for (int64_t label : integers(i, batch, m))
             labels += label != info.ignoreLabel;
@@ -63,11 +61,8 @@ private:
     int64_t elements = elementCount(input.shape);
     std::vector<int64_t> values =
         file.readIntegers(entry(i), (batch * accumulate + m) * elements, elements);
-    if (input.name != labelsName)
-      return values;
-    std::replace(values.begin(), values.end(), torchIgnoreLabel, info.ignoreLabel);
-    if (info.labels == LabelRule::shiftLeft)
-      shiftLabels(values, input.shape.back(), info.ignoreLabel);
+    if (input.name == info.labelsInput && info.labels != LabelRule::inGraph)
+      prepareLabels(values, input.shape.back(), info);
     return values;
   }
 
@@ -99,7 +94,8 @@ private:
     if (input.limit <= 0)
       return;
     for (size_t p = 0; p < values.size(); ++p) {
-      bool ignored = input.name == labelsName && values[p] == torchIgnoreLabel;
+      bool ignored = values[p] == torchIgnoreLabel &&
+                     (input.name == info.labelsInput || info.labels == LabelRule::inGraph);
       if (!ignored && (values[p] < 0 || values[p] >= input.limit))
         throw Error(fmt::format("'{}': tensor '{}' has {} at position {}, which is not in [0, {})",
                                 file.path(), tensor.name, values[p], p, input.limit));
@@ -227,9 +223,7 @@ void runReplay(const GeneratedProgram &generated, const ReplayOptions &options,
   std::unique_ptr<WeightsFile> weights;
   if (!options.weights.empty())
     weights = std::make_unique<WeightsFile>(options.weights, generated.info);
-  ranks.run([&](Rank &rank) {
-    RankReplay(generated, options, batches, rank).run(weights.get());
-  });
+  ranks.run([&](Rank &rank) { RankReplay(generated, options, batches, rank).run(weights.get()); });
   console.out << "wrote " << options.out << std::endl;
 }
 

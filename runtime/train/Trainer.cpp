@@ -1,15 +1,15 @@
 //===- Trainer.cpp - the training loop -------------------------------------===//
 
 #include "Trainer.h"
-#include "Batch.h"
 #include "Checkpoint.h"
 #include "Consistency.h"
-#include "Weights.h"
 #include "Format.h"
 #include "Interrupt.h"
 #include "NotFinite.h"
 #include "Progress.h"
 #include "StepProfile.h"
+#include "TrainingData.h"
+#include "Weights.h"
 #include "colrow/Error.h"
 #include "colrow/RankRunner.h"
 #include "colrow/Version.h"
@@ -54,9 +54,7 @@ struct Run {
   const GeneratedProgram &generated;
   const TrainOptions &options;
   std::unique_ptr<CheckpointFile> checkpoint; ///< null: the run begins
-  TokenInputs inputs;
-  TokenFile data;
-  std::unique_ptr<TokenFile> evalData;
+  std::unique_ptr<TrainingData> data, evalData;
   std::unique_ptr<WeightsFile> weights; ///< null: from scratch
   RowOrder order;
   Schedule schedule;
@@ -64,18 +62,14 @@ struct Run {
 
   Run(const GeneratedProgram &generated, const TrainOptions &options, const Console &console)
       : generated(generated), options(options), checkpoint(openCheckpoint(options, console)),
-        inputs(generated.info, options.ignoreToken),
-        data(options.data, options.format, inputs.limit()),
-        order((requireOneBatch(data, info().batch, info().sequence),
-               rowCount(data.size(), info().sequence)),
-              options.seed),
-        schedule{options.hyperparameters.learningRate,
-                 options.minLearningRate.value_or(options.hyperparameters.learningRate / 10),
-                 options.warmup, options.steps} {
-    if (!options.evalData.empty()) {
-      evalData = std::make_unique<TokenFile>(options.evalData, options.format, inputs.limit());
-      requireOneBatch(*evalData, info().batch, info().sequence);
-    }
+        data(openTrainingData(options.data, info(), options.dataOptions(), /*evaluates=*/false)),
+        order(data->rows(), options.seed), schedule{options.hyperparameters.learningRate,
+                                                    options.minLearningRate.value_or(
+                                                        options.hyperparameters.learningRate / 10),
+                                                    options.warmup, options.steps} {
+    if (!options.evalData.empty())
+      evalData =
+          openTrainingData(options.evalData, info(), options.dataOptions(), /*evaluates=*/true);
     settings = describeSettings();
     if (checkpoint) {
       checkpoint->requireSame(info(), settings);
@@ -98,19 +92,24 @@ private:
   RunSettings describeSettings() const {
     const Hyperparameters &hyper = options.hyperparameters;
     auto text = [](auto value) { return fmt::format("{}", value); };
-    return {{"the data", fmt::format("{} tokens ({}, checksum {:016x})", data.size(),
-                                     data.formatName(), data.checksum())},
-            {"--sequence", text(info().sequence)},
-            {"--batch times --accumulate", text(rowsPerStep())},
-            {"--ignore-token", options.ignoreToken ? text(*options.ignoreToken) : "none"},
-            {"--seed", text(options.seed)},
-            {"--lr", text(hyper.learningRate)},
-            {"--min-lr", text(schedule.floor)},
-            {"--warmup", text(options.warmup)},
-            {"--betas", fmt::format("{},{}", hyper.beta1, hyper.beta2)},
-            {"--eps", text(hyper.epsilon)},
-            {"--weight-decay", text(hyper.weightDecay)},
-            {"--clip", text(hyper.clipNorm)}};
+    RunSettings settings = {
+        {"the data", data->identity()},
+        {"--sequence", text(info().sequence)},
+        {"--batch times --accumulate", text(rowsPerStep())},
+        {"--ignore-token", options.ignoreToken ? text(*options.ignoreToken) : "none"},
+        {"--seed", text(options.seed)},
+        {"--lr", text(hyper.learningRate)},
+        {"--min-lr", text(schedule.floor)},
+        {"--warmup", text(options.warmup)},
+        {"--betas", fmt::format("{},{}", hyper.beta1, hyper.beta2)},
+        {"--eps", text(hyper.epsilon)},
+        {"--weight-decay", text(hyper.weightDecay)},
+        {"--clip", text(hyper.clipNorm)}};
+    if (info().objective != "causal_lm")
+      settings.emplace_back("--objective", info().objective);
+    if (options.maskToken)
+      settings.emplace_back("--mask-token", text(*options.maskToken));
+    return settings;
   }
 };
 
@@ -121,8 +120,8 @@ void prepareFolder(const Run &run, Progress &progress) {
   if (!run.checkpoint)
     return;
   const RunPosition &at = run.checkpoint->position();
-  progress.message(fmt::format("going on after step {} from '{}'", at.step,
-                               run.checkpoint->path()));
+  progress.message(
+      fmt::format("going on after step {} from '{}'", at.step, run.checkpoint->path()));
   if (at.steps != run.options.steps)
     progress.message(fmt::format("--steps is {} here and was {}: learning rates follow the new "
                                  "schedule",
@@ -130,6 +129,10 @@ void prepareFolder(const Run &run, Progress &progress) {
   for (const auto &[step, path] : findCheckpoints(run.options.out))
     if (std::error_code code; step > at.step && std::filesystem::remove(path, code))
       progress.message("removed '" + path + "', which is of a later step or damaged");
+}
+
+nlohmann::ordered_json orNull(std::optional<int64_t> number) {
+  return number ? nlohmann::ordered_json(*number) : nullptr;
 }
 
 void writeConfiguration(const Run &run) {
@@ -146,17 +149,18 @@ void writeConfiguration(const Run &run) {
       {"sequence", run.info().sequence},
       {"accumulate", options.accumulate},
       {"data", options.data},
-      {"data_dtype", std::string(run.data.formatName())},
-      {"data_tokens", run.data.size()},
+      {"data_dtype", std::string(run.data->formatName())},
+      {"data_tokens", orNull(run.data->tokens())},
+      {"data_rows", run.data->rows()},
       {"eval_data", run.evalData ? nlohmann::ordered_json(options.evalData) : nullptr},
       {"eval_every", options.evalEvery},
       {"eval_batches", options.evalBatches},
-      {"ignore_token",
-       options.ignoreToken ? nlohmann::ordered_json(*options.ignoreToken) : nullptr},
+      {"objective", run.info().objective},
+      {"ignore_token", orNull(options.ignoreToken)},
+      {"mask_token", orNull(options.maskToken)},
       {"weights", run.weights ? nlohmann::ordered_json(options.weights) : nullptr},
       {"init", options.init},
-      {"resumed_from",
-       run.checkpoint ? nlohmann::ordered_json(run.checkpoint->path()) : nullptr},
+      {"resumed_from", run.checkpoint ? nlohmann::ordered_json(run.checkpoint->path()) : nullptr},
       {"seed", options.seed},
       {"steps", options.steps},
       {"lr", hyper.learningRate},
@@ -263,8 +267,7 @@ void RankTrainer::train() {
         progress->evaluation(number, evalLoss);
     }
     int64_t signal = last ? 0 : interruption();
-    bool saves =
-        signal || (options.saveEvery > 0 && (last || number % options.saveEvery == 0));
+    bool saves = signal || (options.saveEvery > 0 && (last || number % options.saveEvery == 0));
     if (saves || last || (options.checkEvery > 0 && number % options.checkEvery == 0))
       requireConsistency(number);
     if (saves)
@@ -288,22 +291,24 @@ double RankTrainer::trainStep(StepScalars &scalars) {
   // Samples count through the run whatever the split into microbatches, so that N of them equal
   // one batch of N times the size.
   int64_t sample = scalars.step * run.rowsPerStep();
-  std::vector<std::vector<int64_t>> microbatches(size_t(run.options.accumulate));
+  std::vector<Microbatch> microbatches(size_t(run.options.accumulate));
   int64_t labels = 0;
-  for (std::vector<int64_t> &rows : microbatches) {
+  for (size_t m = 0; m < microbatches.size(); ++m) {
+    microbatches[m].step = scalars.step;
+    microbatches[m].number = int64_t(m);
     for (int64_t i = 0; i < info.batch; ++i)
-      rows.push_back(run.order.row(sample++));
-    labels += run.inputs.countLabels(run.data, rows);
+      microbatches[m].rows.push_back(run.order.row(sample++));
+    labels += run.data->countLabels(microbatches[m]);
   }
   if (labels == 0)
-    throw Error(fmt::format("step {} has no label that counts: all are the ignored token",
-                            scalars.step + 1));
+    throw Error(fmt::format("step {} has no label that counts: all are {}", scalars.step + 1,
+                            run.data->ignoredLabels()));
   scalars.validLabels = double(labels);
   program->zeroGradients();
   double loss = 0;
   for (size_t m = 0; m < microbatches.size(); ++m) {
     scalars.microbatch = int64_t(m);
-    run.inputs.fill(run.data, microbatches[m], *program);
+    run.data->fill(microbatches[m], *program);
     if (m == 0 && scalars.step == run.stepsDone())
       requireEqualInputs(info, rank, *program, scalars.step + 1);
     loss += program->forwardBackward(scalars);
@@ -312,25 +317,27 @@ double RankTrainer::trainStep(StepScalars &scalars) {
 }
 
 double RankTrainer::evaluate() {
-  const TokenFile &file = *run.evalData;
-  int64_t batches = std::min(run.options.evalBatches,
-                             rowCount(file.size(), info.sequence) / info.batch);
-  std::vector<std::vector<int64_t>> microbatches(static_cast<size_t>(batches));
+  const TrainingData &data = *run.evalData;
+  int64_t batches = std::min(run.options.evalBatches, data.rows() / info.batch);
+  std::vector<Microbatch> microbatches(static_cast<size_t>(batches));
   int64_t row = 0, labels = 0;
-  for (std::vector<int64_t> &rows : microbatches) {
+  for (size_t m = 0; m < microbatches.size(); ++m) {
+    microbatches[m].number = int64_t(m);
     for (int64_t i = 0; i < info.batch; ++i)
-      rows.push_back(row++);
-    labels += run.inputs.countLabels(file, rows);
+      microbatches[m].rows.push_back(row++);
+    labels += data.countLabels(microbatches[m]);
   }
   if (labels == 0)
-    throw Error(fmt::format("'{}' has no label that counts: all are the ignored token",
-                            file.path()));
+    throw Error(
+        fmt::format("the rows of '{}' that are evaluated have no label that counts: all are "
+                    "{}",
+                    data.path(), data.ignoredLabels()));
   StepScalars scalars = stepScalars(run.options.hyperparameters, run.options.seed, 0);
   scalars.dropout = false;
   scalars.validLabels = double(labels);
   double loss = 0;
-  for (const std::vector<int64_t> &rows : microbatches) {
-    run.inputs.fill(file, rows, *program);
+  for (const Microbatch &microbatch : microbatches) {
+    data.fill(microbatch, *program);
     loss += program->evaluate(scalars);
   }
   return loss;
@@ -380,10 +387,9 @@ void RankTrainer::failLoss(double loss, StepScalars scalars) {
     advice = "such a difference points to faulty memory";
   else if (step == 1 && run.weights) // nothing was updated before
     advice = "look for the cause in '" + run.options.weights + "'";
-  throw Error(fmt::format("the loss is {} at step {}: {}; {} ({})",
-                          std::isnan(loss) ? "nan" : "infinite", step,
-                          first.value_or("repeated, the step is finite"), advice,
-                          lastCheckpointText()));
+  throw Error(fmt::format(
+      "the loss is {} at step {}: {}; {} ({})", std::isnan(loss) ? "nan" : "infinite", step,
+      first.value_or("repeated, the step is finite"), advice, lastCheckpointText()));
 }
 
 /// Gradients are still those of the step; parameters are not.
@@ -424,9 +430,10 @@ void runTraining(const GeneratedProgram &generated, const TrainOptions &options,
                                           options.steps, run.rowsPerStep() * info.sequence,
                                           options.logEvery);
     prepareFolder(run, *progress);
-    progress->message(fmt::format("{} tokens ({}) in '{}': {} rows of {}", run.data.size(),
-                                  run.data.formatName(), options.data,
-                                  rowCount(run.data.size(), info.sequence), info.sequence));
+    for (const TrainingData *data : {run.data.get(), run.evalData.get()})
+      for (const std::string &text : data ? data->warnings() : std::vector<std::string>())
+        console.err << "warning: " << text << std::endl;
+    progress->message(run.data->summary());
   }
   InterruptGuard guard;
   ranks.run(

@@ -5,6 +5,7 @@
 #include "colrow/Safetensors.h"
 #include "passes/emit/Folder.h"
 #include "runtime/train/Checkpoint.h"
+#include "runtime/train/TensorRows.h"
 #include "tools/Checks.h"
 #include "tools/colrow/Plan.h"
 #include "tools/colrow/Trainer.h"
@@ -83,15 +84,36 @@ void addTrain(CLI::App &app, TrainCommand &command) {
       "Without --bind-to none Open MPI binds a process to one core. SIGUSR1 to mpirun saves a "
       "checkpoint and\nends the run; after Ctrl-C mpirun may leave too little time for that.\n"
       "\nText is read as bytes; a file named *.bin as tokens, with llm.c's header or raw "
-      "uint16.\nThe run folder receives config.json, metrics.jsonl, "
+      "uint16. Any other\nmodel learns from a file named *.safetensors: a tensor for each input of "
+      "the "
+      "graph and for the labels,\nunder their names, the first dimension being rows:\n"
+      "  colrow train vit.onnx --tp 2 --batch 8 --data images.safetensors --steps 500 --out run\n"
+      "  colrow train bert.onnx --batch 8 --sequence 128 --data train.bin --mask-token 103 --steps "
+      "500 "
+      "--out run\n\nThe run folder receives config.json, metrics.jsonl, "
       "checkpoint-N.safetensors\nand final.safetensors, the weights.");
 }
 
-/// What is wrong with the files is told before minutes of compiling, as far as it can be known.
-static void checkFiles(const Model &model, const TrainOptions &training) {
-  for (const std::string &path : {training.data, training.evalData})
-    if (!path.empty())
-      TokenFile(path, training.format, /*limit=*/0);
+/// Symbols that the command line does not bind have the sizes of the tensors of a data file. Its
+/// first dimension is rows, which says nothing about a batch.
+static void bindLike(ModelOptions &options, const TrainOptions &training) {
+  if (!isTensorFile(training.data, training.format))
+    return;
+  SafetensorsFile file(training.data);
+  for (const TensorEntry &tensor : file.tensors()) {
+    std::vector<int64_t> shape = tensor.shape;
+    if (!shape.empty())
+      shape[0] = options.batch.value_or(0);
+    options.inputShapes[tensor.name] = shape;
+  }
+}
+
+/// What is wrong with the objective and the files is told before minutes of compiling.
+static void checkFiles(Model &model, const TrainOptions &training) {
+  ProgramInfo info = model.describeInputs();
+  (void)openTrainingData(training.data, info, training.dataOptions(), /*evaluates=*/false);
+  if (!training.evalData.empty())
+    (void)openTrainingData(training.evalData, info, training.dataOptions(), /*evaluates=*/true);
   if (!training.weights.empty())
     SafetensorsFile file(training.weights);
   else if (!training.resumeFrom.empty())
@@ -108,6 +130,7 @@ void train(TrainCommand &command) {
                             command.ranks == 1 ? "start it without " + launch.launcher
                                                : "use " + launch.command(command.ranks),
                             launch.size));
+  bindLike(command.model, command.training);
   Model model(command.model);
   checkFiles(model, command.training);
   std::vector<std::string> arguments{"train"};

@@ -132,9 +132,9 @@ public:
       Tensor zeros = Tensor::full(reference::ElementType::f32, shapeOf(type), 0);
       state[name + ".gradient"] = state[name + ".first"] = state[name + ".second"] = zeros;
     }
-    shifts = false;
-    if (auto labels = (*program)->getAttrOfType<StringAttr>("colrow.labels"))
-      shifts = labels.getValue() == "shift_left";
+    ProgramInfo info = model.describeInputs();
+    rule = info.labels;
+    labelsInput = info.labelsInput;
   }
 
   TrainingRun train(const Batches &batches, int64_t steps) {
@@ -159,9 +159,9 @@ public:
           run.gradients[output.name] = valid[output.name].without(output.value);
       }
       double t = static_cast<double>(step + 1);
-      inputs["colrow.scalars"] = Tensor::floats(
-          {8}, {h.learningRate, h.beta1, h.beta2, h.epsilon, h.weightDecay,
-                1 - std::pow(h.beta1, t), 1 - std::pow(h.beta2, t), h.clipNorm});
+      inputs["colrow.scalars"] =
+          Tensor::floats({8}, {h.learningRate, h.beta1, h.beta2, h.epsilon, h.weightDecay,
+                               1 - std::pow(h.beta1, t), 1 - std::pow(h.beta2, t), h.clipNorm});
       for (const NamedTensor &output : interpret(*program, "update", inputs).outputs) {
         if (output.role == "metric")
           run.norms.push_back(output.value.item());
@@ -182,16 +182,18 @@ private:
   void setBatch(const Batches &batches, int64_t index, int64_t step) {
     for (const auto &[name, values] : batches) {
       Tensor batch = batchOf(values, index);
-      if (name == "labels" && shifts)
+      if (name == labelsInput && rule == LabelRule::shiftLeft)
         batch = shiftLeft(batch);
       state[name] = batch;
     }
-    if (!state.count("labels"))
-      throw Error("the batches have no 'labels'");
-    std::vector<int64_t> labels = state["labels"].toIntegers();
-    state["colrow.count"] = Tensor::scalar(
-        reference::ElementType::f32,
-        static_cast<double>(llvm::count_if(labels, [](int64_t l) { return l != ignoreLabel; })));
+    int64_t count = 1; // of a loss that is the graph's own
+    if (rule != LabelRule::inGraph) {
+      if (!state.count(labelsInput))
+        throw Error("the batches have no '" + labelsInput + "'");
+      std::vector<int64_t> labels = state[labelsInput].toIntegers();
+      count = llvm::count_if(labels, [](int64_t label) { return label != ignoreLabel; });
+    }
+    state["colrow.count"] = Tensor::scalar(reference::ElementType::f32, static_cast<double>(count));
     state["colrow.random"] = Tensor::integers({4}, {0, step, 0, 0}); // dropout is off
   }
 
@@ -212,7 +214,8 @@ private:
   OwningOpRef<ModuleOp> program;
   Tensors state; ///< parameters, moments, zero gradients, the batch
   std::map<std::string, Storage> valid;
-  bool shifts = false;
+  LabelRule rule = LabelRule::none;
+  std::string labelsInput;
 };
 
 } // namespace

@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
   TrainCommand training;
   training.launch = launchedAs();
   const Launch &launch = training.launch;
-  CLI::App *trainCommand = app.add_subcommand("train", "train on a file of tokens");
+  CLI::App *trainCommand = app.add_subcommand("train", "train on a file of data");
   addTrain(*trainCommand, training);
   VerifyOptions verifyOptions;
   CLI::App *verifyCommand =

@@ -31,6 +31,12 @@ void addModelOptions(CLI::App &app, ModelOptions &options) {
   app.add_option("--objective", options.objective, "the training loss")
       ->check(CLI::IsMember({"auto", "causal_lm", "next_token", "masked_lm", "seq2seq", "classification"}))
       ->capture_default_str();
+  app.add_option("--loss", options.loss,
+                 "the output that is the loss, where the graph has several scalars")
+      ->type_name("OUTPUT");
+  app.add_option("--logits", options.logits,
+                 "the output that an added loss takes as logits, where several could be")
+      ->type_name("OUTPUT");
   app.add_option("--raise", options.raise,
                  "bigger operations to recognise: all, none (primitive operations only), or some, "
                  "such as attention,gelu")
@@ -95,7 +101,7 @@ Model::Model(const ModelOptions &options)
     for (auto [dim, size] : llvm::zip(input.dims, shape->second)) {
       bool isGiven = (chosen.batch && dim.symbol == symbolOfBatch(inputs)) ||
                      (chosen.sequence && dim.symbol == symbolOfSequence(inputs));
-      if (!dim.symbol.empty() && !isGiven)
+      if (!dim.symbol.empty() && !isGiven && size > 0)
         import.bindings.try_emplace(dim.symbol, size);
     }
   }
@@ -129,6 +135,8 @@ Model::compile(int64_t ranks,
   OwningOpRef<ModuleOp> program(module->clone());
   PipelineOptions options;
   options.objective = chosen.objective;
+  options.loss = chosen.loss;
+  options.logits = chosen.logits;
   options.raise = chosen.raise;
   if (ranks > 1) {
     std::string axis = "tp=" + std::to_string(ranks);
@@ -146,8 +154,13 @@ Model::compile(int64_t ranks,
   return program;
 }
 
-ProgramInfo Model::describe(int64_t ranks) {
-  OwningOpRef<ModuleOp> program = compile(ranks, buildTrainerPipeline);
+ProgramInfo Model::describeInputs() { return describe(1, buildObjectivePipeline); }
+
+ProgramInfo Model::describe(int64_t ranks) { return describe(ranks, buildTrainerPipeline); }
+
+ProgramInfo Model::describe(
+    int64_t ranks, const std::function<void(OpPassManager &, const PipelineOptions &)> &pipeline) {
+  OwningOpRef<ModuleOp> program = compile(ranks, pipeline);
   Diagnostics diagnostics(context, chosen.remarks);
   FailureOr<ProgramInfo> info = describeProgram(*program);
   if (failed(info))

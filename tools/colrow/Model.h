@@ -26,10 +26,10 @@ struct ModelOptions {
   std::optional<int64_t> defaultBatch, defaultSequence;
   std::vector<std::string> bindings; ///< NAME=SIZE
   /// Shapes of the graph's inputs where they are known, by name: symbols that the options above do
-  /// not bind have the sizes that are there.
+  /// not bind have the sizes that are there; 0 is not known.
   std::map<std::string, std::vector<int64_t>> inputShapes;
   ParameterOptions parameters;
-  std::string objective = "auto", raise = "all";
+  std::string objective = "auto", loss, logits, raise = "all";
   std::vector<std::string> layout; ///< PATTERN=shard<DIMENSION> or PATTERN=whole
   bool requireSharded = false;
   bool remarks = false;
@@ -65,6 +65,10 @@ public:
   compile(int64_t ranks,
           const std::function<void(mlir::OpPassManager &, const PipelineOptions &)> &pipeline);
 
+  /// Parameters and inputs as they will be in every trainer, after what is quick of compiling it; the
+  /// parameters are those of one rank. Throws Error, also where the objective does not fit the graph.
+  ProgramInfo describeInputs();
+
   /// Parameters and inputs of a trainer for tp = `ranks`. Throws Error.
   ProgramInfo describe(int64_t ranks);
 
@@ -72,6 +76,9 @@ public:
   ProgramFiles emit(int64_t ranks);
 
 private:
+  ProgramInfo
+  describe(int64_t ranks,
+           const std::function<void(mlir::OpPassManager &, const PipelineOptions &)> &pipeline);
   int64_t boundSize(llvm::StringRef attribute);
 
   ModelOptions chosen;

@@ -65,6 +65,8 @@ static std::string hashOf(Model &model, int64_t ranks) {
     add("");
   }
   add(options.objective);
+  add(options.loss);
+  add(options.logits);
   add(options.raise);
   add(options.requireSharded ? "sharded" : "");
   // A compiler or runtime that was built anew may make another program.

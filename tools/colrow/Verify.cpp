@@ -14,7 +14,6 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fmt/format.h>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -32,29 +31,30 @@ void addVerify(CLI::App &app, VerifyOptions &options) {
       ->delimiter(',')
       ->check(atLeastOne)
       ->capture_default_str();
-  app.add_option("--reference", options.reference,
-                 "what PyTorch computed; reference64.safetensors beside it is used by --interpret; "
-                 "without one, grids are held against each other on random batches, with --interpret "
-                 "also against the interpreter")
+  app.add_option(
+         "--reference", options.reference,
+         "what PyTorch computed; reference64.safetensors beside it is used by --interpret; "
+         "without one, grids are held against each other on random batches, with --interpret "
+         "also against the interpreter")
       ->type_name("FILE.safetensors");
   app.add_option("--weights", options.weights,
                  "start from these weights: a safetensors file under torch's names, or a run's "
                  "folder (default: the model's; without any, those of --init)")
       ->type_name("FILE|RUN");
-  app.add_flag("--interpret", options.interpret,
-               "run the fp64 interpreter as well");
+  app.add_flag("--interpret", options.interpret, "run the fp64 interpreter as well");
   app.add_option("--steps", options.steps, "training steps")
       ->check(atLeastOne)
       ->capture_default_str();
   app.add_option("--json", options.json, "write the table to a file")->type_name("FILE");
-  app.footer("examples:\n"
-             "  colrow verify model.onnx --reference reference.safetensors\n"
-             "  colrow verify model.onnx --reference reference.safetensors --interpret --tp 1,2\n"
-             "  colrow verify model.onnx --batch 2 --sequence 64 --tp 1,2,4\n"
-             "  colrow verify graph.onnx --weights model.safetensors --batch 2 --sequence 64\n"
-             "\nDistances are relative. The emitted program's limit is 1e-5, or, where a change of every "
-             "weight in\nits last bit takes the model further, four times as far: AdamW makes much of "
-             "small gradients.");
+  app.footer(
+      "examples:\n"
+      "  colrow verify model.onnx --reference reference.safetensors\n"
+      "  colrow verify model.onnx --reference reference.safetensors --interpret --tp 1,2\n"
+      "  colrow verify model.onnx --batch 2 --sequence 64 --tp 1,2,4\n"
+      "  colrow verify graph.onnx --weights model.safetensors --batch 2 --sequence 64\n"
+      "\nDistances are relative. The emitted program's limit is 1e-5, or, where a change of every "
+      "weight in\nits last bit takes the model further, four times as far: AdamW makes much of "
+      "small gradients.");
 }
 
 /// `batch.<input>` tensors of the reference.
@@ -81,62 +81,49 @@ static void bindLike(ModelOptions &options, const Batches &batches) {
 }
 
 /// Throws where the reference lacks what the model reads.
-static void requireInputs(const Model &model, const Batches &batches, const std::string &path) {
+static void requireInputs(const ProgramInfo &info, const Batches &batches,
+                          const std::string &path) {
   std::string found;
   for (const auto &[name, values] : batches)
     found += (found.empty() ? "batch." : ", batch.") + name;
-  std::vector<std::string> names;
-  for (const GraphInput &input : model.file().inputs())
-    names.push_back(input.name);
-  if (!llvm::is_contained(names, "labels"))
-    names.push_back("labels");
-  for (const std::string &name : names)
-    if (!batches.count(name))
-      throw Error(fmt::format("'{}' has no tensor 'batch.{}' for the {} of '{}'; it has {}", path,
-                              name, name == "labels" ? "labels" : "input '" + name + "'",
-                              model.options().model, found));
+  for (const InputInfo &input : info.inputs)
+    if (!batches.count(input.name))
+      throw Error(fmt::format(
+          "'{}' has no tensor 'batch.{}' for the {} of '{}'; it has {}", path, input.name,
+          input.name == info.labelsInput ? "labels" : "input '" + input.name + "'", info.model,
+          found));
 }
 
-/// Random batches for the inputs of the imported program: ids below the size of the smallest table
-/// they are looked up in; labels are the ids.
-static Batches randomBatches(Model &model) {
+/// Random batches for the inputs of a program: ids below the size of the smallest table they are
+/// looked up in, masks of zeros and ones; labels are the ids where they have their shape.
+static Batches randomBatches(const ProgramInfo &info) {
   constexpr int64_t count = 4;
   Batches batches;
   std::mt19937_64 random(1);
-  auto main = model.imported().lookupSymbol<mlir::func::FuncOp>("main");
-  std::string ids;
-  for (mlir::BlockArgument argument : main.getArguments()) {
-    std::string name = getName(main, argument.getArgNumber()).str();
-    if (getRole(main, argument.getArgNumber()) != "input" || name.rfind("colrow.", 0) == 0)
-      continue;
-    auto type = mlir::cast<mlir::RankedTensorType>(argument.getType());
+  const InputInfo *ids = nullptr;
+  for (const InputInfo &input : info.inputs) {
     std::vector<int64_t> shape{count};
-    shape.insert(shape.end(), type.getShape().begin(), type.getShape().end());
-    int64_t size = count * type.getNumElements();
-    if (mlir::isa<mlir::FloatType>(type.getElementType())) {
+    shape.insert(shape.end(), input.shape.begin(), input.shape.end());
+    int64_t size = reference::elementCount(shape);
+    if (input.dtype == DType::f32) {
       std::vector<double> values(size);
       for (double &value : values)
         value = std::normal_distribution<double>()(random);
-      batches[name] = reference::Tensor::floats(shape, values);
+      batches[input.name] = reference::Tensor::floats(shape, values);
       continue;
     }
-    int64_t limit = std::numeric_limits<int64_t>::max();
-    for (mlir::Operation *user : argument.getUsers())
-      if (auto take = mlir::dyn_cast<TakeOp>(user); take && take.getIds() == argument)
-        limit = std::min(limit, take.getTable().getType().getDimSize(take.getAxis()));
-    if (limit == std::numeric_limits<int64_t>::max())
-      limit = 2; // a mask
-    else if (ids.empty())
-      ids = name;
+    if (ids && input.name == info.labelsInput && input.shape == ids->shape) {
+      batches[input.name] = batches[ids->name];
+      continue;
+    }
+    if (!ids && input.limit > 0)
+      ids = &input;
+    uint64_t limit = input.limit > 0 ? static_cast<uint64_t>(input.limit) : 2;
     std::vector<int64_t> values(size);
     for (int64_t &value : values)
-      value = static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
-    batches[name] = reference::Tensor::integers(shape, values);
+      value = static_cast<int64_t>(random() % limit);
+    batches[input.name] = reference::Tensor::integers(shape, values);
   }
-  if (ids.empty())
-    throw Error("'" + model.options().model + "' has no input of token ids to make batches of; "
-                "give --reference");
-  batches["labels"] = batches[ids];
   return batches;
 }
 
@@ -161,9 +148,14 @@ public:
                      row.value, row.limit, row.passes() ? "ok" : "FAILS");
         passes &= row.passes();
         missing += !row.compared;
-        json.push_back({{"tp", ranks}, {"against", against}, {"quantity", row.quantity},
-                        {"name", row.name}, {"distance", row.value}, {"limit", row.limit},
-                        {"compared", row.compared}, {"passes", row.passes()},
+        json.push_back({{"tp", ranks},
+                        {"against", against},
+                        {"quantity", row.quantity},
+                        {"name", row.name},
+                        {"distance", row.value},
+                        {"limit", row.limit},
+                        {"compared", row.compared},
+                        {"passes", row.passes()},
                         {"program", program}});
       }
     }
@@ -188,10 +180,11 @@ bool verify(VerifyOptions &options) {
       exact.emplace(beside.string());
   }
   Model model(options.model);
+  ProgramInfo info = model.describeInputs();
   if (file)
-    requireInputs(model, batches, file->path());
+    requireInputs(info, batches, file->path());
   else
-    batches = randomBatches(model);
+    batches = randomBatches(info);
 
   Report report;
   // Without a reference the interpreter is what the emitted program is held against.
@@ -211,7 +204,8 @@ bool verify(VerifyOptions &options) {
         add(reference->path(),
             compareWithReference(run, *reference, model.parameters(), referenceLimit));
       if (i > 0)
-        add(fmt::format("tp={}", options.ranks[0]), compareRuns(run, first, gridLimit, allowed.gradients));
+        add(fmt::format("tp={}", options.ranks[0]),
+            compareRuns(run, first, gridLimit, allowed.gradients));
       report.add(program, options.ranks[i], tables);
       std::fflush(stdout); // in step with what is said about compiling, in a pipe too
       if (i == 0)

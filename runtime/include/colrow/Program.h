@@ -40,7 +40,7 @@ struct ParameterInfo {
 
 /// An input of the step other than parameters and scalars.
 struct InputInfo {
-  std::string name;            ///< the graph's own argument name, or "labels"
+  std::string name;            ///< the graph's own argument name, or that of the labels
   DType dtype = DType::i64;
   std::vector<int64_t> shape;  ///< of one microbatch
   int64_t limit = 0;           ///< values must be in [0, limit) (token ids); 0: not checked
@@ -53,10 +53,11 @@ struct ValueInfo {
   bool mayBeInfinite = false; ///< a mask puts infinities into it
 };
 
-/// How labels follow from a batch's `labels` before they enter the program.
+/// How labels follow from those of a batch before they enter the program.
 enum class LabelRule {
   none,       ///< they enter as they are
   shiftLeft,  ///< causal LM: position t predicts labels[t + 1]; the last position is ignored
+  inGraph,    ///< the graph makes its loss, of a microbatch, of its inputs; no input is special
 };
 
 struct ProgramInfo {
@@ -69,7 +70,10 @@ struct ProgramInfo {
   std::vector<ValueInfo> values;         ///< see Program::observe
   /// Numbers of the parameters, in the order in which the backward pass completes their gradients.
   std::vector<size_t> gradientOrder;
+  /// causal_lm, next_token, masked_lm, seq2seq or classification; in_graph with that label rule.
+  std::string objective;
   LabelRule labels = LabelRule::none;
+  std::string labelsInput = "labels";    ///< the input that takes them
   int64_t ignoreLabel = -100;
   int64_t batch = 1, sequence = 1;       ///< of one microbatch
   double stepFlops = 0;                  ///< matrix products, forward and backward, all ranks
@@ -80,7 +84,8 @@ struct StepScalars {
   uint64_t seed = 0;
   int64_t step = 0;         ///< 0 for the first
   int64_t microbatch = 0;   ///< within the step, under accumulation
-  double validLabels = 1;   ///< labels that count, over the whole step: the loss's denominator
+  double validLabels = 1;   ///< the loss's denominator: labels that count, over the whole step;
+                            ///< its microbatches where the graph makes its loss
   bool dropout = true;      ///< dropout sites are active
   double learningRate = 1e-3, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weightDecay = 0.01;
   double clipNorm = 1.0;    ///< 0: no clipping

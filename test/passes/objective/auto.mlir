@@ -2,7 +2,7 @@
 // What kind of model it is follows from the graph.
 
 // Each position may see all others: the labels are those of masked tokens.
-// CHECK: module attributes {colrow.labels = "none"}
+// CHECK: module attributes {colrow.labels = "none", colrow.labels_input = "labels", colrow.objective = "masked_lm"}
 func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "input_ids"},
                 %w: tensor<30x30xf32> {colrow.role = "parameter", colrow.name = "w"})
     -> (tensor<2x3x30xf32> {colrow.role = "output", colrow.name = "logits"}) {
@@ -15,7 +15,7 @@ func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "inp
 // -----
 
 // A mask of booleans, true where something is visible.
-// CHECK: module attributes {colrow.labels = "shift_left"}
+// CHECK: module attributes {colrow.labels = "shift_left", colrow.labels_input = "labels", colrow.objective = "causal_lm"}
 func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "input_ids"},
                 %w: tensor<30x30xf32> {colrow.role = "parameter", colrow.name = "w"})
     -> (tensor<2x3x30xf32> {colrow.role = "output", colrow.name = "logits"}) {
@@ -31,7 +31,7 @@ func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "inp
 // -----
 
 // Numbers that are added to scores.
-// CHECK: module attributes {colrow.labels = "shift_left"}
+// CHECK: module attributes {colrow.labels = "shift_left", colrow.labels_input = "labels", colrow.objective = "causal_lm"}
 func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "input_ids"},
                 %w: tensor<30x3xf32> {colrow.role = "parameter", colrow.name = "w"})
     -> (tensor<2x3x3xf32> {colrow.role = "output", colrow.name = "logits"}) {
@@ -45,7 +45,7 @@ func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "inp
 
 // An encoder's tokens and a decoder's, looked up in one table: labels enter as they are, though the
 // decoder is causal.
-// CHECK: module attributes {colrow.labels = "none"}
+// CHECK: module attributes {colrow.labels = "none", colrow.labels_input = "labels", colrow.objective = "seq2seq"}
 func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "input_ids"},
                 %decoder: tensor<2x3xi64> {colrow.role = "input", colrow.name = "decoder_input_ids"},
                 %w: tensor<30x3xf32> {colrow.role = "parameter", colrow.name = "w"})
@@ -60,7 +60,7 @@ func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "inp
 
 // -----
 
-// CHECK: module attributes {colrow.labels = "none"}
+// CHECK: module attributes {colrow.labels = "none", colrow.labels_input = "labels", colrow.objective = "classification"}
 // CHECK: %{{.*}}: tensor<2xi64> {colrow.name = "labels"
 func.func @main(%x: tensor<2x4xf32> {colrow.role = "input", colrow.name = "x"},
                 %w: tensor<4x5xf32> {colrow.role = "parameter", colrow.name = "w"})

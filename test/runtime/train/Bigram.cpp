@@ -211,6 +211,7 @@ ProgramInfo makeInfo(const Shape &shape) {
   info.grid = {{"tp", shape.ranks}};
   info.batch = shape.batch;
   info.sequence = shape.sequence;
+  info.objective = "causal_lm";
   info.labels = LabelRule::shiftLeft;
   int64_t quantum = 8 * shape.ranks;
   int64_t padded = (shape.vocabulary + quantum - 1) / quantum * quantum;

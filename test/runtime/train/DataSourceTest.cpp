@@ -124,10 +124,3 @@ TEST(RowOrder, DependsOnTheSeedAndLooksShuffled) {
   EXPECT_LT(fixed, 12);
   EXPECT_NEAR(double(ascents), 500, 60);
 }
-
-TEST(RowOrder, RowsShareOneToken) {
-  EXPECT_EQ(rowCount(0, 4), 0);
-  EXPECT_EQ(rowCount(4, 4), 0);
-  EXPECT_EQ(rowCount(5, 4), 1);
-  EXPECT_EQ(rowCount(9, 4), 2);
-}

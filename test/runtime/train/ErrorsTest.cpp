@@ -64,24 +64,28 @@ TEST_F(ErrorsTest, Data) {
   std::string data = path("short.txt");
   writeTextFile(data, "short");
   EXPECT_EQ(fail({"--init", "--data", data}),
-            "'" + data + "' holds 5 tokens, but one batch of 4 rows of 16 needs 65; give more "
-            "data, or compile with a smaller --batch or --sequence");
+            "'" + data +
+                "' holds 5 tokens, but one batch of 4 rows of 16 needs 65; give more "
+                "data, or compile with a smaller --batch or --sequence");
   EXPECT_EQ(fail({"--init", "--data", writeText(), "--eval-data", data}),
-            "'" + data + "' holds 5 tokens, but one batch of 4 rows of 16 needs 65; give more "
-            "data, or compile with a smaller --batch or --sequence");
+            "'" + data +
+                "' holds 5 tokens, but one batch of 4 rows of 16 needs 65; give more "
+                "data, or compile with a smaller --batch or --sequence");
   EXPECT_FALSE(std::filesystem::exists(path("run")));
   bigram::Shape small{1, 100};
   EXPECT_EQ(fail({"--init", "--data", data}, nullptr, small),
-            "'" + data + "' is text, whose bytes need a vocabulary of 256, but the model's has "
-            "100; give a .bin file of its own tokens");
+            "'" + data +
+                "' is text, whose bytes need a vocabulary of 256, but the model's has "
+                "100; give a .bin file of its own tokens");
   std::vector<uint16_t> tokens(100, 3);
   tokens[98] = 258;
   OutputFile file(path("bad.bin"));
   file.write(tokens.data(), 200);
   file.commit();
   EXPECT_EQ(fail({"--init", "--data", path("bad.bin")}),
-            "'" + path("bad.bin") + "': token 258 at position 98 is not below 258, the model's "
-            "vocabulary; is it uint16 tokens of this model's tokenizer?");
+            "'" + path("bad.bin") +
+                "': token 258 at position 98 is not below 258, the model's "
+                "vocabulary; is it uint16 tokens of this model's tokenizer?");
 }
 
 TEST_F(ErrorsTest, NoLabelCounts) {
@@ -109,8 +113,8 @@ TEST_F(ErrorsTest, OutputFolder) {
 }
 
 TEST_F(ErrorsTest, LossThatIsNoNumber) {
-  std::vector<std::string> options = {"--init", "--data", writeText(), "--clip", "0", "--lr",
-                                      "1e300"};
+  std::vector<std::string> options = {"--init", "--data", writeText(), "--clip",
+                                      "0",      "--lr",   "1e300"};
   std::string message = "the loss is nan at step 2: the parameter 'model.embed.weight' holds "
                         "infinity; try a smaller --lr or a longer --warmup ";
   EXPECT_EQ(fail(options), message + "(no checkpoint was written before)");
@@ -124,12 +128,12 @@ TEST_F(ErrorsTest, LossThatIsNoNumber) {
 
 // The loss is still finite where its gradient is not: the update must not be saved.
 TEST_F(ErrorsTest, GradientThatIsNoNumber) {
-  EXPECT_EQ(fail({"--init", "--data", writeText(), "--clip", "0", "--lr", "1e38", "--save-every",
-                  "1"}),
-            "the gradient norm is nan at step 2, where the loss was finite: the first gradient "
-            "that is not finite is that of 'model.head.weight', which holds nan; try a smaller "
-            "--lr or a longer --warmup (the last checkpoint is '" +
-                path("run/checkpoint-000001.safetensors") + "')");
+  EXPECT_EQ(
+      fail({"--init", "--data", writeText(), "--clip", "0", "--lr", "1e38", "--save-every", "1"}),
+      "the gradient norm is nan at step 2, where the loss was finite: the first gradient "
+      "that is not finite is that of 'model.head.weight', which holds nan; try a smaller "
+      "--lr or a longer --warmup (the last checkpoint is '" +
+          path("run/checkpoint-000001.safetensors") + "')");
   EXPECT_FALSE(std::filesystem::exists(path("run/checkpoint-000002.safetensors")));
   EXPECT_TRUE(metrics("run")[1]["grad_norm"].is_null());
 }
@@ -137,19 +141,50 @@ TEST_F(ErrorsTest, GradientThatIsNoNumber) {
 TEST_F(ErrorsTest, ProgramsThatRowsOfTokensCannotTrain) {
   std::string data = writeText();
   ProgramInfo info = bigram::makeInfo({2});
+  const std::string needed = "give --data FILE.safetensors with input_ids [rows, 16] int64, "
+                             "attention_mask [rows, 16] float32, labels [rows, 16] int64";
   info.labels = LabelRule::none;
+  info.objective = "seq2seq";
   EXPECT_EQ(fail({"--init", "--data", data}, &info),
-            "'bigram.onnx' was compiled with an objective other than causal language modelling; "
-            "rows of tokens do not determine its labels");
+            "the objective of 'bigram.onnx' is seq2seq, whose labels do not follow from tokens; " +
+                needed);
+  info.labels = LabelRule::inGraph;
+  EXPECT_EQ(
+      fail({"--init", "--data", data}, &info),
+      "'bigram.onnx' computes its loss from inputs of its own, which tokens do not determine; " +
+          needed);
   info = bigram::makeInfo({2});
   info.inputs[1] = {"pixel_values", DType::f32, {4, 3, 8, 8}, 0};
   EXPECT_EQ(fail({"--init", "--data", data}, &info),
             "input 'pixel_values' [4, 3, 8, 8] of 'bigram.onnx' does not follow from rows of "
-            "tokens, which is all that training has");
+            "tokens; give --data FILE.safetensors with input_ids [rows, 16] int64, pixel_values "
+            "[rows, 3, 8, 8] float32, labels [rows, 16] int64");
   info = bigram::makeInfo({2});
   info.inputs.erase(info.inputs.begin());
   EXPECT_EQ(fail({"--init", "--data", data}, &info),
-            "'bigram.onnx' has no input for tokens of shape [4, 16]");
+            "'bigram.onnx' has no input for tokens of shape [4, 16]; give --data FILE.safetensors "
+            "with attention_mask [rows, 16] float32, labels [rows, 16] int64");
+}
+
+TEST_F(ErrorsTest, MaskTokens) {
+  std::string data = writeText();
+  EXPECT_EQ(fail({"--init", "--data", data, "--mask-token", "0"}),
+            "--mask-token is for masked language models, but the objective of 'bigram.onnx' is "
+            "causal_lm; leave it out, or give --objective masked_lm");
+  ProgramInfo info = bigram::makeInfo({2});
+  info.labels = LabelRule::none;
+  info.objective = "masked_lm";
+  EXPECT_EQ(fail({"--init", "--data", data}, &info),
+            "the objective of 'bigram.onnx' is masked_lm, which hides tokens of '" + data +
+                "' behind the tokenizer's mask token: give its number by --mask-token (another "
+                "objective by --objective)");
+  EXPECT_EQ(fail({"--init", "--data", data, "--mask-token", "258"}, &info),
+            "--mask-token 258 is not in [0, 258), the vocabulary of 'bigram.onnx'");
+  writeTextFile(path("short.txt"), std::string(63, 'a'));
+  EXPECT_EQ(fail({"--init", "--data", path("short.txt"), "--mask-token", "0"}, &info),
+            "'" + path("short.txt") +
+                "' holds 63 tokens, but one batch of 4 rows of 16 needs 64; "
+                "give more data, or compile with a smaller --batch or --sequence");
 }
 
 // Other ranks wait in a collective then.
@@ -185,9 +220,9 @@ TEST_F(ErrorsTest, ARankThatFails) {
                                   return bigram::makeProgram(shape, info, rank);
                                 }};
   std::ostringstream out, err;
-  EXPECT_EQ(trainerMain({"train", "--init", "--data", writeText(), "--steps", "5", "--out",
-                         path("run")},
-                        folder.string(), generated, {out, err, false}),
-            1);
+  EXPECT_EQ(
+      trainerMain({"train", "--init", "--data", writeText(), "--steps", "5", "--out", path("run")},
+                  folder.string(), generated, {out, err, false}),
+      1);
   EXPECT_EQ(err.str(), "error: out of memory\n");
 }

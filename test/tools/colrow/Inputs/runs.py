@@ -74,13 +74,16 @@ class Trainers:
         os.makedirs(folder)
         self.count = 0
 
+    def environment(self):
+        return os.environ | {"XDG_CACHE_HOME": f"{self.folder}/cache"}
+
     def train(self, model, *options, tp=1, batch=4, sequence=32):
         self.count += 1
         out = f"{self.folder}/run{self.count}"
-        command = ["colrow", "train", model, "--tp", str(tp), "--batch", str(batch), "--sequence",
-                   str(sequence), "--out", out, *map(str, options)]
-        done = subprocess.run(command, capture_output=True, text=True,
-                              env=os.environ | {"XDG_CACHE_HOME": f"{self.folder}/cache"})
+        command = ["colrow", "train", model, "--tp", str(tp), "--batch", str(batch), "--out", out, *map(str, options)]
+        if sequence:
+            command += ["--sequence", str(sequence)]
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment())
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
         return Run(out, done.stdout)
