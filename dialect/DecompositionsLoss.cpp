@@ -35,13 +35,15 @@ namespace {
 /// What the operations of LossOps.td have in common.
 class Loss {
 public:
-  Loss(OpBuilderWithLayouts &b, Value logits, Value labels, int64_t ignore, int64_t valid)
+  template <typename LossOp>
+  Loss(OpBuilderWithLayouts &b, LossOp op, Value logits)
       : b(b), type(cast<RankedTensorType>(logits.getType())), e(b, type),
-        vocabulary(type.getRank() - 1), logits(logits) {
-    if (valid < type.getDimSize(vocabulary))
-      this->logits = b.create<MaskPaddingOp>(
-          logits, vocabulary, valid, APFloat::getInf(APFloat::IEEEdouble(), /*Negative=*/true),
-          TypeAttr());
+        vocabulary(type.getRank() - 1), valid(op.getValid()),
+        smoothing(op.getLabelSmoothing().value_or(APFloat(0.0)).convertToDouble()),
+        zLoss(op.getZLoss().value_or(APFloat(0.0)).convertToDouble()),
+        logits(maskPadding(logits, /*infinite=*/true)) {
+    Value labels = op.getLabels();
+    int64_t ignore = op.getIgnore();
     // Ignored labels look up element 0 and are then left out.
     Type element = getElementTypeOrSelf(labels.getType());
     ignored = b.create<CompareOp>(Predicate::eq, labels,
@@ -59,10 +61,21 @@ public:
     Value shifted = e.sub(logits, b.beside(maximum, type));
     Value sum = whole(e.sum(e.apply<ExpOp>(shifted), axes, /*keepdims=*/true));
     Value logOfSum = e.apply<LogOp>(sum);
-    logSumExp = withoutColumn(b.create<AddOp>(logOfSum, maximum));
+    Value column = b.create<AddOp>(logOfSum, maximum);
+    logSumExp = withoutColumn(column);
     Value losses = e.sub(b.beside(logOfSum, type), shifted);
 
-    Value loss = withoutColumn(b.create<TakeAlongOp>(losses, indices, vocabulary, TypeAttr()));
+    Value ofLabel = smoothing > 0 ? e.mul(losses, 1 - smoothing) : losses;
+    if (zLoss > 0) { // every rank has it; as the label's logit, the rank of the label adds it
+      Expressions own(b, column.getType());
+      ofLabel = e.add(ofLabel, b.beside(own.mul(own.square(column), zLoss), type));
+    }
+    Value loss = withoutColumn(b.create<TakeAlongOp>(ofLabel, indices, vocabulary, TypeAttr()));
+    if (smoothing > 0) {
+      // Of padding the loss is infinite.
+      Value all = e.sum(maskPadding(losses, /*infinite=*/false), axes, /*keepdims=*/false);
+      loss = e.add(loss, e.mul(all, smoothing / double(valid)));
+    }
     loss = b.create<SelectOp>(ignored, zeroBeside(b, loss), loss);
     SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, vocabulary));
     return whole(e.div(e.sum(loss, all, /*keepdims=*/false), count));
@@ -72,12 +85,17 @@ public:
   Value gradient(Value dloss, Value count, Value saved) {
     Value column = asColumn(saved);
     Value probability = e.apply<ExpOp>(e.sub(logits, column));
+    if (zLoss > 0)
+      probability = e.mul(probability, e.add(e.mul(column, 2 * zLoss), 1));
     // 1 at the label: the transpose of looking it up.
     Value ones = b.create<ConstantOp>(column.getType(), onesLike(column.getType()));
     Value atLabel = b.create<TakeAlongGradOp>(type, indices, ones, vocabulary, TypeAttr());
     Value each = e.div(dloss, count);
     Value weight = b.create<SelectOp>(ignored, zeroBeside(b, each), each);
-    return e.mul(e.sub(probability, atLabel), asColumn(weight));
+    if (smoothing == 0)
+      return e.mul(e.sub(probability, atLabel), asColumn(weight));
+    Value expected = e.add(e.mul(atLabel, 1 - smoothing), smoothing / double(valid));
+    return maskPadding(e.mul(e.sub(probability, expected), asColumn(weight)), /*infinite=*/false);
   }
 
   Value withoutColumn(Value value) {
@@ -91,12 +109,23 @@ public:
   OpBuilderWithLayouts &b;
   RankedTensorType type;
   Expressions e;
-  int64_t vocabulary;
+  int64_t vocabulary, valid; ///< its dimension, and its size without padding
+  double smoothing, zLoss;
   Value logits, ignored, indices;
   /// [...], whole on the axes that cut the vocabulary.
   Value logSumExp;
 
 private:
+  /// Zeros in the place of what is padding, or infinities that no maximum and no sum of exponentials sees.
+  Value maskPadding(Value value, bool infinite) {
+    if (valid == type.getDimSize(vocabulary))
+      return value;
+    return b.create<MaskPaddingOp>(value, vocabulary, valid,
+                                   infinite ? APFloat::getInf(APFloat::IEEEdouble(),
+                                                              /*Negative=*/true)
+                                            : APFloat(0.0),
+                                   TypeAttr());
+  }
   SmallVector<int64_t> columnShape() {
     SmallVector<int64_t> shape(type.getShape());
     shape.back() = 1;
@@ -134,25 +163,25 @@ private:
 } // namespace
 
 Decomposition CrossEntropyOp::decompose(OpBuilderWithLayouts &b) {
-  Loss loss(b, getLogits(), getLabels(), getIgnore(), getValid());
+  Loss loss(b, *this, getLogits());
   return SmallVector<Value>{loss.compute(getCount())};
 }
 
 Decomposition CrossEntropyWithStatisticsOp::decompose(OpBuilderWithLayouts &b) {
-  Loss loss(b, getLogits(), getLabels(), getIgnore(), getValid());
+  Loss loss(b, *this, getLogits());
   Value result = loss.compute(getCount());
   return SmallVector<Value>{result, loss.logSumExp};
 }
 
 Decomposition CrossEntropyGradOp::decompose(OpBuilderWithLayouts &b) {
-  Loss loss(b, getLogits(), getLabels(), getIgnore(), getValid());
+  Loss loss(b, *this, getLogits());
   return SmallVector<Value>{loss.gradient(getGradient(), getCount(), getLogSumExp())};
 }
 
 Decomposition LinearCrossEntropyOp::decompose(OpBuilderWithLayouts &b) {
   Value logits = LogitProduct(getInput()).logits(b, getInput(), getWeight());
   Value loss = b.create<CrossEntropyOp>(logits, getLabels(), getCount(), getIgnore(), getValid(),
-                                        TypeAttr());
+                                        TypeAttr(), getLabelSmoothingAttr(), getZLossAttr());
   return SmallVector<Value>{loss};
 }
 
@@ -160,11 +189,12 @@ Decomposition LinearCrossEntropyWithGradOp::decompose(OpBuilderWithLayouts &b) {
   LogitProduct product(getInput());
   Value logits = product.logits(b, getInput(), getWeight());
   auto loss = b.create<CrossEntropyWithStatisticsOp>(logits, getLabels(), getCount(), getIgnore(),
-                                                     getValid(), TypeAttr());
+                                                     getValid(), TypeAttr(),
+                                                     getLabelSmoothingAttr(), getZLossAttr());
   Value one = b.scalar(1, getElementTypeOrSelf(logits.getType()), logits.getType());
   Value dlogits = b.create<CrossEntropyGradOp>(
       one, logits, getLabels(), getCount(), b.beside(loss.getLogSumExp(), logits.getType()),
-      getIgnore(), getValid(), TypeAttr());
+      getIgnore(), getValid(), TypeAttr(), getLabelSmoothingAttr(), getZLossAttr());
   return SmallVector<Value>{loss.getResult(), product.inputGradient(b, dlogits, getWeight()),
                             product.weightGradient(b, dlogits, getInput())};
 }

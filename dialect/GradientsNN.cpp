@@ -83,12 +83,14 @@ LogicalResult CrossEntropyOp::buildGradient(OpBuilderWithLayouts &b, ValueRange 
   if (failed(checkCount(*this, needed[2])))
     return failure();
   auto saving = b.createBefore<CrossEntropyWithStatisticsOp>(
-      *this, getLogits(), getLabels(), getCount(), getIgnore(), getValid(), TypeAttr());
+      *this, getLogits(), getLabels(), getCount(), getIgnore(), getValid(), TypeAttr(),
+      getLabelSmoothingAttr(), getZLossAttr());
   getResult().replaceAllUsesWith(saving.getResult());
   Type type = getLogits().getType();
   operandGradients[0] = b.create<CrossEntropyGradOp>(
       b.beside(resultGradients[0], type), getLogits(), getLabels(), getCount(),
-      b.beside(saving.getLogSumExp(), type), getIgnore(), getValid(), TypeAttr());
+      b.beside(saving.getLogSumExp(), type), getIgnore(), getValid(), TypeAttr(),
+      getLabelSmoothingAttr(), getZLossAttr());
   return success();
 }
 
@@ -108,8 +110,8 @@ LogicalResult LinearCrossEntropyOp::buildGradient(OpBuilderWithLayouts &b,
   if (failed(checkCount(*this, needed[3])))
     return failure();
   auto saving = b.createBefore<LinearCrossEntropyWithGradOp>(
-      *this, getInput(), getWeight(), getLabels(), getCount(), getIgnore(), getValid(),
-      TypeAttr());
+      *this, getInput(), getWeight(), getLabels(), getCount(), getIgnore(), getValid(), TypeAttr(),
+      getLabelSmoothingAttr(), getZLossAttr());
   getResult().replaceAllUsesWith(saving.getResult());
   Value dloss = resultGradients[0];
   for (unsigned i : {0, 1}) {

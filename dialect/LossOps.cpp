@@ -14,6 +14,19 @@ static LogicalResult checkLabels(std::optional<Location> location, RankedTensorT
                            withLayout(rows, {}));
 }
 
+/// The optional terms of the loss.
+template <typename Adaptor>
+static LogicalResult checkTerms(std::optional<Location> location, Adaptor adaptor) {
+  std::optional<APFloat> smoothing = adaptor.getLabelSmoothing(), zLoss = adaptor.getZLoss();
+  double share = smoothing ? smoothing->convertToDouble() : 0;
+  double factor = zLoss ? zLoss->convertToDouble() : 0;
+  if (!(share >= 0 && share <= 1))
+    return emitOptionalError(location, "expects label_smoothing between 0 and 1, got: ", share);
+  if (!(factor >= 0))
+    return emitOptionalError(location, "expects z_loss of at least 0, got: ", factor);
+  return success();
+}
+
 /// A factor for every dimension but the last.
 static TensorFactors tokenFactors(ShardingRule &rule, RankedTensorType type, FactorKind kind) {
   TensorFactors tokens;
@@ -36,7 +49,9 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Loca
                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto logits = cast<RankedTensorType>(adaptor.getLogits().getType());
   types.push_back(RankedTensorType::get({}, logits.getElementType()));
-  return checkLabels(location, logits, adaptor.getLabels().getType());
+  return failed(checkTerms(location, adaptor))
+             ? failure()
+             : checkLabels(location, logits, adaptor.getLabels().getType());
 }
 ShardingRule CrossEntropyOp::getShardingRule() {
   ShardingRule rule;
@@ -56,7 +71,9 @@ LogicalResult CrossEntropyWithStatisticsOp::inferReturnTypes(MLIRContext *,
   auto logits = cast<RankedTensorType>(adaptor.getLogits().getType());
   types.push_back(RankedTensorType::get({}, logits.getElementType()));
   types.push_back(RankedTensorType::get(logits.getShape().drop_back(), logits.getElementType()));
-  return checkLabels(location, logits, adaptor.getLabels().getType());
+  return failed(checkTerms(location, adaptor))
+             ? failure()
+             : checkLabels(location, logits, adaptor.getLabels().getType());
 }
 ShardingRule CrossEntropyWithStatisticsOp::getShardingRule() {
   ShardingRule rule;
@@ -75,7 +92,9 @@ LogicalResult CrossEntropyGradOp::inferReturnTypes(MLIRContext *,
                                                    SmallVectorImpl<Type> &types) {
   auto logits = cast<RankedTensorType>(adaptor.getLogits().getType());
   types.push_back(withLayout(logits, {}));
-  return checkLabels(location, logits, adaptor.getLabels().getType());
+  return failed(checkTerms(location, adaptor))
+             ? failure()
+             : checkLabels(location, logits, adaptor.getLabels().getType());
 }
 ShardingRule CrossEntropyGradOp::getShardingRule() {
   ShardingRule rule;
@@ -120,8 +139,10 @@ LogicalResult LinearCrossEntropyOp::inferReturnTypes(MLIRContext *,
                                                      SmallVectorImpl<Type> &types) {
   types.push_back(
       RankedTensorType::get({}, getElementTypeOrSelf(adaptor.getInput().getType())));
-  return checkProduct(location, adaptor.getInput().getType(), adaptor.getWeight().getType(),
-                      adaptor.getLabels().getType());
+  return failed(checkTerms(location, adaptor))
+             ? failure()
+             : checkProduct(location, adaptor.getInput().getType(), adaptor.getWeight().getType(),
+                            adaptor.getLabels().getType());
 }
 /// 2 tokens hidden vocabulary, of the product of the logits.
 static double logitFlops(RankedTensorType input, RankedTensorType weight) {
@@ -150,7 +171,9 @@ LogicalResult LinearCrossEntropyWithGradOp::inferReturnTypes(MLIRContext *,
   types.push_back(RankedTensorType::get({}, getElementTypeOrSelf(input)));
   types.push_back(withLayout(input, {}));
   types.push_back(withLayout(weight, {}));
-  return checkProduct(location, input, weight, adaptor.getLabels().getType());
+  return failed(checkTerms(location, adaptor))
+             ? failure()
+             : checkProduct(location, input, weight, adaptor.getLabels().getType());
 }
 ShardingRule LinearCrossEntropyWithGradOp::getShardingRule() {
   ShardingRule rule = productRule(getInput().getType(), getWeight().getType());

@@ -3,6 +3,12 @@
 // All of them have the vocabulary as an `inner` factor: where it is cut, the operation exchanges a
 // few numbers a token by itself, never logits.
 //
+// Two optional terms, over the vocabulary without padding:
+//
+//   label_smoothing = e   (1 - e) of the label's loss and e of the mean over all classes of theirs, as
+//                         torch.nn.functional.cross_entropy has it (Szegedy et al., arXiv 1512.00567)
+//   z_loss = c            and c logsumexp(logits)^2 (PaLM, arXiv 2204.02311), a mean over the same tokens
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef COLROW_LOSSOPS_TD
@@ -16,11 +22,12 @@ def Colrow_CrossEntropyOp : Colrow_InferredOp<"cross_entropy",
   let description = [{
     logits [..., vocabulary], labels [...], count [] (labels that count in the whole step). Labels
     equal to `ignore` add nothing. The vocabulary is an `inner` factor: cut, the op reduces at most
-    3 numbers a token over the ranks by itself (Megatron-LM section 3). `valid` is the vocabulary
-    without storage padding.
+    3 numbers a token over the ranks by itself (Megatron-LM section 3), and one more with
+    `label_smoothing`. `valid` is the vocabulary without storage padding.
   }];
   let arguments = (ins AnyRankedTensor:$logits, AnyRankedTensor:$labels, AnyRankedTensor:$count,
-                       I64Attr:$ignore, I64Attr:$valid, OptionalAttr<TypeAttr>:$global);
+                       I64Attr:$ignore, I64Attr:$valid, OptionalAttr<TypeAttr>:$global,
+                       OptionalAttr<F64Attr>:$label_smoothing, OptionalAttr<F64Attr>:$z_loss);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $logits `,` $labels `,` $count `ignore` $ignore `valid` $valid attr-dict `:`
@@ -36,7 +43,8 @@ def Colrow_CrossEntropyWithStatisticsOp : Colrow_InferredOp<"cross_entropy_with_
     Differentiation puts it in the place of cross_entropy.
   }];
   let arguments = (ins AnyRankedTensor:$logits, AnyRankedTensor:$labels, AnyRankedTensor:$count,
-                       I64Attr:$ignore, I64Attr:$valid, OptionalAttr<TypeAttr>:$global);
+                       I64Attr:$ignore, I64Attr:$valid, OptionalAttr<TypeAttr>:$global,
+                       OptionalAttr<F64Attr>:$label_smoothing, OptionalAttr<F64Attr>:$z_loss);
   let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$log_sum_exp);
   let assemblyFormat = [{
     $logits `,` $labels `,` $count `ignore` $ignore `valid` $valid attr-dict `:`
@@ -49,11 +57,14 @@ def Colrow_CrossEntropyGradOp : Colrow_InferredOp<"cross_entropy_grad",
   let summary = "gradient of cross_entropy with respect to the logits";
   let description = [{
     (exp(logits - log_sum_exp) - onehot(label)) gradient / count; 0 for ignored labels and for
-    storage padding. Communicates nothing.
+    storage padding. With the optional terms, for a vocabulary of v:
+    (exp(logits - log_sum_exp) (1 + 2 c log_sum_exp) - (1 - e) onehot(label) - e / v) gradient / count.
+    Communicates nothing.
   }];
   let arguments = (ins AnyRankedTensor:$gradient, AnyRankedTensor:$logits, AnyRankedTensor:$labels,
                        AnyRankedTensor:$count, AnyRankedTensor:$log_sum_exp, I64Attr:$ignore,
-                       I64Attr:$valid, OptionalAttr<TypeAttr>:$global);
+                       I64Attr:$valid, OptionalAttr<TypeAttr>:$global,
+                       OptionalAttr<F64Attr>:$label_smoothing, OptionalAttr<F64Attr>:$z_loss);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $gradient `at` $logits `,` $labels `,` $count `,` $log_sum_exp `ignore` $ignore `valid` $valid
@@ -71,7 +82,8 @@ def Colrow_LinearCrossEntropyOp : Colrow_InferredOp<"linear_cross_entropy",
   }];
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, AnyRankedTensor:$labels,
                        AnyRankedTensor:$count, I64Attr:$ignore, I64Attr:$valid,
-                       OptionalAttr<TypeAttr>:$global);
+                       OptionalAttr<TypeAttr>:$global, OptionalAttr<F64Attr>:$label_smoothing,
+                       OptionalAttr<F64Attr>:$z_loss);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $input `,` $weight `,` $labels `,` $count `ignore` $ignore `valid` $valid attr-dict `:`
@@ -89,7 +101,8 @@ def Colrow_LinearCrossEntropyWithGradOp : Colrow_InferredOp<"linear_cross_entrop
   }];
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$weight, AnyRankedTensor:$labels,
                        AnyRankedTensor:$count, I64Attr:$ignore, I64Attr:$valid,
-                       OptionalAttr<TypeAttr>:$global);
+                       OptionalAttr<TypeAttr>:$global, OptionalAttr<F64Attr>:$label_smoothing,
+                       OptionalAttr<F64Attr>:$z_loss);
   let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$input_gradient,
                       AnyRankedTensor:$weight_gradient);
   let assemblyFormat = [{

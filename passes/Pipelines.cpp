@@ -50,6 +50,8 @@ void buildObjectivePipeline(OpPassManager &passes, const PipelineOptions &option
   objective.objective = options.objective;
   objective.lossName = options.loss;
   objective.logitsName = options.logits;
+  objective.labelSmoothing = options.labelSmoothing;
+  objective.zLoss = options.zLoss;
   passes.addPass(createObjective(objective));
 }
 

@@ -32,6 +32,8 @@ struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
   Option<std::string> loss{*this, "loss", llvm::cl::desc("the output that is the loss")};
   Option<std::string> logits{*this, "logits",
                              llvm::cl::desc("the output that an added loss takes as logits")};
+  Option<double> labelSmoothing{*this, "label-smoothing", llvm::cl::desc("see colrow.cross_entropy")};
+  Option<double> zLoss{*this, "z-loss", llvm::cl::desc("see colrow.cross_entropy")};
   Option<std::string, RaiseParser> raise{
       *this, "raise",
       llvm::cl::desc("recognisers that run, such as gelu,layer_norm; all; or none: only primitive "

@@ -191,7 +191,7 @@ static void buildScatterElements(OnnxNode &node) {
     node.fail("expects indices and updates of the operand's size in all dimensions but axis " +
               Twine(axis));
   if (const Tensor *known = b.known(ids))
-    ids = b.constant(checkedIndices(node, *known, size));
+    ids = b.constant(checkedIndices(node.proto.input(0), *known, size));
   // [..., updates, 1, ...] at [..., 1, elements, ...]
   SmallVector<int64_t> column(shape), along(shape.size() + 1, 1);
   column.insert(column.begin() + axis + 1, 1);

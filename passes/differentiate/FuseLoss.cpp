@@ -82,7 +82,8 @@ LogicalResult fuse(CrossEntropyOp loss) {
   if (!product->vocabularyFirst)
     weight = transposed(b, weight);
   Value fused = b.create<LinearCrossEntropyOp>(product->input, weight, labels, loss.getCount(),
-                                               loss.getIgnore(), loss.getValid(), TypeAttr());
+                                               loss.getIgnore(), loss.getValid(), TypeAttr(),
+                                               loss.getLabelSmoothingAttr(), loss.getZLossAttr());
   assert(!b.failed() && fused.getType() == loss.getType() && "both forms have one sharding rule");
   replaced.push_back(einsum);
   loss.getResult().replaceAllUsesWith(fused);

@@ -38,8 +38,8 @@ std::string ProgramMembers::indexMap(RankedTensorType global, int64_t dim) {
                 "this rank's part of a dimension");
 }
 
-std::string ProgramMembers::vocabulary(RankedTensorType global, int64_t dim, int64_t valid,
-                                       int64_t ignore) {
+std::string ProgramMembers::vocabulary(RankedTensorType global, int64_t dim,
+                                       const LossAttributes &loss) {
   SmallVector<Attribute> axes;
   if (LayoutAttr layout = getLayout(global))
     for (const AxisState &state : layout.getStates())
@@ -48,8 +48,12 @@ std::string ProgramMembers::vocabulary(RankedTensorType global, int64_t dim, int
   std::string map = indexMap(global, dim), ranks = "nullptr";
   if (!axes.empty())
     ranks = "&" + communicator(ArrayAttr::get(global.getContext(), axes));
+  std::string terms;
+  if (loss.labelSmoothing > 0 || loss.zLoss > 0)
+    terms = fmt::format(", /*labelSmoothing=*/{}, /*zLoss=*/{}", loss.labelSmoothing, loss.zLoss);
   return member("const VocabularySlice ", "vocabulary",
-                fmt::format("VocabularySlice{{{}, {}, {}, {}}}", map, valid, ranks, ignore),
+                fmt::format("VocabularySlice{{{}, {}, {}, {}{}}}", map, loss.valid, ranks, loss.ignore,
+                            terms),
                 "this rank's part of the logits");
 }
 

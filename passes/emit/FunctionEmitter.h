@@ -12,6 +12,12 @@
 
 namespace colrow {
 
+/// The attributes of the operations of LossOps.td.
+struct LossAttributes {
+  int64_t valid, ignore;
+  double labelSmoothing, zLoss;
+};
+
 /// What functions need of the class around them: communicators, maps of cut dimensions,
 /// exchanges. Each gets a member, made once in the constructor.
 class ProgramMembers {
@@ -23,8 +29,8 @@ public:
   std::string communicator(mlir::ArrayAttr axes);
   /// The rank's part of one dimension of a global type: an IndexMap.
   std::string indexMap(mlir::RankedTensorType global, int64_t dim);
-  std::string vocabulary(mlir::RankedTensorType global, int64_t dim, int64_t valid,
-                         int64_t ignore);
+  /// The rank's part of a loss's vocabulary, and what the loss is: a VocabularySlice.
+  std::string vocabulary(mlir::RankedTensorType global, int64_t dim, const LossAttributes &loss);
   /// The rank's part of a tensor: Slices.
   std::string slices(mlir::RankedTensorType global);
   /// The SliceExchange of a conversion.

@@ -188,7 +188,11 @@ LossText lossText(FunctionEmitter &e, LossOp loss, Value cut, int64_t dim) {
   LossText text;
   text.labels = e.view(loss.getLabels(), loss.getLabels().getType().getNumElements());
   text.count = e.pointer(loss.getCount()) + "[0]";
-  text.slice = e.members.vocabulary(globalOf(loss, cut), dim, loss.getValid(), loss.getIgnore());
+  auto number = [](std::optional<APFloat> factor) { return factor ? factor->convertToDouble() : 0; };
+  text.slice = e.members.vocabulary(globalOf(loss, cut), dim,
+                                    {static_cast<int64_t>(loss.getValid()),
+                                     static_cast<int64_t>(loss.getIgnore()),
+                                     number(loss.getLabelSmoothing()), number(loss.getZLoss())});
   return text;
 }
 

@@ -229,8 +229,8 @@ private:
           reasonOf(op));
       return;
     }
-    // Losses over a cut vocabulary: the largest logit of a token, then the sum of exponentials and
-    // the label's logit (runtime/include/colrow/KernelsLoss.h).
+    // Losses over a cut vocabulary: the largest logit of a token, then the sum of exponentials, the
+    // label's logit and, for label smoothing, the sum of logits (runtime/include/colrow/KernelsLoss.h).
     if (!isa<CrossEntropyOp, CrossEntropyWithStatisticsOp, LinearCrossEntropyOp,
              LinearCrossEntropyWithGradOp>(op))
       return;
@@ -248,8 +248,11 @@ private:
     auto over = ArrayAttr::get(op->getContext(), cut);
     add(list, op, "all_reduce", over, 4 * tokens, phase, layer,
         "the largest logit of each token, for the loss over a cut vocabulary");
-    add(list, op, "all_reduce", over, 8 * tokens, phase, layer,
-        "sum of exponentials and logit of the label of each token");
+    auto smoothing = op->getAttrOfType<FloatAttr>("label_smoothing");
+    bool isSmoothed = smoothing && smoothing.getValueAsDouble() > 0;
+    add(list, op, "all_reduce", over, (isSmoothed ? 12 : 8) * tokens, phase, layer,
+        isSmoothed ? "sums of exponentials and of logits, and logit of the label of each token"
+                   : "sum of exponentials and logit of the label of each token");
   }
 
   ModuleOp module;

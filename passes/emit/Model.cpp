@@ -211,6 +211,10 @@ FailureOr<ProgramModel> ProgramModel::create(ModuleOp module) {
   module.walk([&](Operation *op) {
     if (auto ignore = op->getAttrOfType<IntegerAttr>("ignore"))
       info.ignoreLabel = ignore.getInt();
+    if (auto smoothing = op->getAttrOfType<FloatAttr>("label_smoothing"))
+      info.labelSmoothing = smoothing.getValueAsDouble();
+    if (auto factor = op->getAttrOfType<FloatAttr>("z_loss"))
+      info.zLoss = factor.getValueAsDouble();
   });
   for (StringRef name : {"main", "forward_backward", "evaluate", "update"}) {
     auto function = module.lookupSymbol<func::FuncOp>(name);
@@ -300,6 +304,10 @@ std::string emitModel(const ProgramModel &model) {
   line(fmt::format("info.labels = LabelRule::{};", labelRules[static_cast<int>(info.labels)]));
   line(fmt::format("info.labelsInput = {};", quoted(info.labelsInput)));
   line(fmt::format("info.ignoreLabel = {};", info.ignoreLabel));
+  if (info.labelSmoothing > 0)
+    line(fmt::format("info.labelSmoothing = {};", info.labelSmoothing));
+  if (info.zLoss > 0)
+    line(fmt::format("info.zLoss = {};", info.zLoss));
   line(fmt::format("info.batch = {};", info.batch));
   line(fmt::format("info.sequence = {};", info.sequence));
   line(fmt::format("info.stepFlops = {};", info.stepFlops));

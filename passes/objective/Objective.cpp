@@ -84,6 +84,11 @@ struct Objective : impl::ObjectiveBase<Objective> {
                     "colrow.count");
   }
 
+  /// The attribute of an optional term of the loss.
+  FloatAttr term(double factor) {
+    return factor > 0 ? OpBuilder(&getContext()).getF64FloatAttr(factor) : FloatAttr();
+  }
+
   /// What the host has to know: what kind of model it is, and what becomes of labels.
   void describe(StringRef kind, StringRef rule, StringRef labels) {
     MLIRContext *context = &getContext();
@@ -132,6 +137,10 @@ struct Objective : impl::ObjectiveBase<Objective> {
       entering = ReshapeOp::create(builder, loss.getLoc(), type, entering);
     loss.getLabelsMutable().assign(entering);
     loss.getCountMutable().assign(addCount(function));
+    if (labelSmoothing > 0)
+      loss.setLabelSmoothingAttr(term(labelSmoothing));
+    if (zLoss > 0)
+      loss.setZLossAttr(term(zLoss));
     putFirst(function, index, function.getBody().front().getTerminator()->getOperand(index));
     StringRef input = ::colrow::getName(function, labels.input.getArgNumber());
     describe(kind, rule, input);
@@ -166,6 +175,11 @@ struct Objective : impl::ObjectiveBase<Objective> {
       return function.emitError("the graph makes its loss '")
              << name << "' of its inputs by itself: --objective " << objective
              << " does not apply; leave it out";
+    if (labelSmoothing > 0 || zLoss > 0)
+      return function.emitError("the graph makes its loss '")
+             << name << "' of its inputs by itself: " << (labelSmoothing > 0 ? "--label-smoothing"
+                                                                             : "--z-loss")
+             << " is for the cross entropy of logits and labels; leave it out";
     Operation *end = function.getBody().front().getTerminator();
     Value loss = end->getOperand(index);
     OpBuilderWithLayouts b(end);
@@ -211,7 +225,8 @@ struct Objective : impl::ObjectiveBase<Objective> {
     Value count = addCount(function);
     Location loc = NameLoc::get(builder.getStringAttr("loss"));
     Value loss = CrossEntropyOp::create(builder, loc, logits, labels, count, ignoreLabel,
-                                        type.getShape().back(), TypeAttr());
+                                        type.getShape().back(), TypeAttr(), term(labelSmoothing),
+                                        term(zLoss));
     end->insertOperands(0, loss);
     (void)function.insertResult(
         0, loss.getType(),

@@ -49,6 +49,9 @@ def Objective : Pass<"colrow-objective", "::mlir::ModuleOp"> {
            "already), masked_lm, seq2seq or classification">,
     Option<"lossName", "loss", "std::string", "\"\"", "the output that is the loss">,
     Option<"logitsName", "logits", "std::string", "\"\"",
-           "the output that the added loss takes as logits">
+           "the output that the added loss takes as logits">,
+    Option<"labelSmoothing", "label-smoothing", "double", "0",
+           "what share of the loss is the mean over all classes">,
+    Option<"zLoss", "z-loss", "double", "0", "what times the square of logsumexp is added to the loss">
   ];
 }

@@ -21,7 +21,8 @@ class TokenLosses {
 public:
   TokenLosses(Scratch &scratch, const VocabularySlice &vocabulary, int64_t mostTokens)
       : vocabulary(vocabulary), here(vocabulary.map.countBelow(vocabulary.valid)),
-        most(scratch.get<float>(mostTokens)), sums(scratch.get<float>(2 * mostTokens)) {}
+        numbers(vocabulary.labelSmoothing > 0 ? 3 : 2), most(scratch.get<float>(mostTokens)),
+        sums(scratch.get<float>(numbers * mostTokens)) {}
 
   /// Of the slice's elements the first `here` are no padding: their global indices rise.
   int64_t validHere() const { return here; }
@@ -45,29 +46,32 @@ public:
       const float *row = logits + t * stride;
       float *exp = exps + t * expStride;
       int64_t column = columnOf(labels[t]);
-      sums[2 * t + 1] = column < 0 ? 0 : row[column] - most[t];
+      float *sum = sums + numbers * t;
+      sum[1] = column < 0 ? 0 : row[column] - most[t];
+      if (numbers > 2)
+        sum[2] = float(sumOf(here, [=](int64_t j) { return row[j] - most[t]; }));
       for (int64_t j = 0; j < here; ++j)
         exp[j] = row[j];
-      sums[2 * t] = float(expOfDifference(exp, here, most[t]));
+      sum[0] = float(expOfDifference(exp, here, most[t]));
     }
     if (vocabulary.ranks)
-      vocabulary.ranks->allReduce(sums, 2 * tokens);
+      vocabulary.ranks->allReduce(sums, numbers * tokens);
     double loss = 0;
     for (int64_t t = 0; t < tokens; ++t) {
       if (labels[t] == vocabulary.ignoreLabel)
         continue;
       bool known = labels[t] >= 0 && labels[t] < vocabulary.valid;
-      loss += known ? std::log(double(sums[2 * t])) - double(sums[2 * t + 1])
-                    : std::numeric_limits<double>::quiet_NaN();
+      loss += known ? lossOf(t) : std::numeric_limits<double>::quiet_NaN();
     }
     return loss;
   }
 
   double logSumExp(int64_t token) const {
-    return double(most[token]) + std::log(double(sums[2 * token]));
+    return double(most[token]) + std::log(double(sums[numbers * token]));
   }
 
-  /// From exponentials to the gradient, in place: (probability - 1 at the label) * factor.
+  /// From exponentials to the gradient, in place: factor times probability (1 + 2 zLoss logsumexp), less
+  /// 1 at the label, of which smoothing gives every class its share.
   void gradient(float *exps, int64_t stride, const int64_t *labels, int64_t tokens,
                 double factor) const {
     for (int64_t t = 0; t < tokens; ++t) {
@@ -76,20 +80,40 @@ public:
         std::fill(row, row + here, 0.0f);
         continue;
       }
-      float scale = float(factor / double(sums[2 * t]));
-      for (int64_t j = 0; j < here; ++j)
-        row[j] *= scale;
-      int64_t column = columnOf(labels[t]);
-      if (column >= 0)
-        row[column] -= float(factor);
+      double scale = factor / double(sums[numbers * t]);
+      if (vocabulary.zLoss > 0)
+        scale *= 1 + 2 * vocabulary.zLoss * logSumExp(t);
+      scaleAndSubtract(row, float(scale), factor, labels[t]);
     }
   }
 
+  /// row * scale, less `factor` at the label, of which smoothing gives every class its share.
+  void scaleAndSubtract(float *row, float scale, double factor, int64_t label) const {
+    double smoothing = vocabulary.labelSmoothing;
+    float share = float(factor * smoothing / double(vocabulary.valid));
+    for (int64_t j = 0; j < here; ++j)
+      row[j] = row[j] * scale - share;
+    int64_t column = columnOf(label);
+    if (column >= 0)
+      row[column] -= float(factor * (1 - smoothing));
+  }
+
 private:
+  double lossOf(int64_t t) const {
+    const float *sum = sums + numbers * t;
+    double smoothing = vocabulary.labelSmoothing, log = std::log(double(sum[0]));
+    double loss = log - (1 - smoothing) * double(sum[1]);
+    if (numbers > 2)
+      loss -= smoothing * double(sum[2]) / double(vocabulary.valid);
+    if (vocabulary.zLoss > 0)
+      loss += vocabulary.zLoss * logSumExp(t) * logSumExp(t);
+    return loss;
+  }
+
   const VocabularySlice &vocabulary;
-  int64_t here;
-  float *most, *sums; ///< for each token the largest logit; the sum of exponentials and the
-                      ///< label's logit less the largest
+  int64_t here, numbers;
+  float *most, *sums; ///< for each token the largest logit; `numbers` of them: the sum of exponentials,
+                      ///< the label's logit less the largest, the sum of all logits less the largest
 };
 
 void requireVocabulary(const char *kernel, const VocabularySlice &vocabulary, int64_t columns,
@@ -187,17 +211,20 @@ void crossEntropyGrad(KernelContext &, float dloss, const ConstTensor &logits,
   int64_t tokens = logits.shape[0], columns = logits.shape[1];
   requireVocabulary("crossEntropyGrad", vocabulary, columns, labels, tokens);
   int64_t here = vocabulary.map.countBelow(vocabulary.valid);
+  double smoothing = vocabulary.labelSmoothing;
   float factor = float(double(dloss) / denominator);
+  float share = float(double(factor) * smoothing / double(vocabulary.valid));
   for (int64_t t = 0; t < tokens; ++t) {
     const float *row = logits.data + t * columns;
     float *gradient = dlogits.data + t * columns;
     bool counts = labels.data[t] != vocabulary.ignoreLabel;
+    float scale = factor * float(1 + 2 * vocabulary.zLoss * double(logSumExp.data[t]));
     for (int64_t j = 0; j < here; ++j)
-      gradient[j] = counts ? math::exp(row[j] - logSumExp.data[t]) * factor : 0;
+      gradient[j] = counts ? math::exp(row[j] - logSumExp.data[t]) * scale - share : 0;
     std::fill(gradient + here, gradient + columns, 0.0f);
     int64_t column = counts ? vocabulary.map.localIndex(labels.data[t]) : -1;
     if (column >= 0 && column < here)
-      gradient[column] -= factor;
+      gradient[column] -= float(double(factor) * (1 - smoothing));
   }
 }
 

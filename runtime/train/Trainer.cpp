@@ -107,6 +107,10 @@ private:
         {"--clip", text(hyper.clipNorm)}};
     if (info().objective != "causal_lm")
       settings.emplace_back("--objective", info().objective);
+    if (info().labelSmoothing > 0)
+      settings.emplace_back("--label-smoothing", text(info().labelSmoothing));
+    if (info().zLoss > 0)
+      settings.emplace_back("--z-loss", text(info().zLoss));
     if (options.maskToken)
       settings.emplace_back("--mask-token", text(*options.maskToken));
     return settings;
@@ -156,6 +160,8 @@ void writeConfiguration(const Run &run) {
       {"eval_every", options.evalEvery},
       {"eval_batches", options.evalBatches},
       {"objective", run.info().objective},
+      {"label_smoothing", run.info().labelSmoothing},
+      {"z_loss", run.info().zLoss},
       {"ignore_token", orNull(options.ignoreToken)},
       {"mask_token", orNull(options.maskToken)},
       {"weights", run.weights ? nlohmann::ordered_json(options.weights) : nullptr},

@@ -32,7 +32,8 @@ public:
     x = norm(x, "ln_f");
     Value logits = b.create<EinsumOp>("bth,vh->btv", forRanks(x), used(table));
     Value loss = b.create<CrossEntropyOp>(logits, labels, b.beside(count, logits.getType()),
-                                          /*ignore=*/-100, vocabulary, TypeAttr());
+                                          /*ignore=*/-100, vocabulary, TypeAttr(), FloatAttr(),
+                                          FloatAttr());
     loss = convert<GOp>(loss, state("dp", StateKind::invariant));
     func::ReturnOp::create(b, b.getLoc(), loss);
     function.setType(FunctionType::get(context, function.getBody().front().getArgumentTypes(),

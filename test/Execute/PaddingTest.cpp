@@ -43,7 +43,8 @@ void expectEqualLoss(const std::string &wholeText, const std::string &paddedText
   SingleOp one(testContext(), whole, GridAttr());
   ASSERT_TRUE(one.addGradients());
   std::map<std::string, Tensor> arguments = randomArguments(one, whole);
-  arguments[constant == 2 ? "arg2" : "arg3"] = Tensor::scalar(reference::ElementType::f32, rows - 1);
+  arguments[constant == 2 ? "arg2" : "arg3"] =
+      Tensor::scalar(reference::ElementType::f32, rows - 1);
   std::vector<Tensor> expected = one.run(arguments, executedOps());
 
   auto axis = StringAttr::get(&testContext(), "tp");
@@ -51,9 +52,9 @@ void expectEqualLoss(const std::string &wholeText, const std::string &paddedText
   SmallVector<Type> operands;
   int64_t dim = constant == 2 ? 1 : 0;
   for (auto [i, type] : llvm::enumerate(four.op()->getOperandTypes())) {
-    AxisState state = static_cast<int>(i) == operand ? AxisState::shard(axis, dim)
+    AxisState state = static_cast<int>(i) == operand               ? AxisState::shard(axis, dim)
                       : isa<FloatType>(getElementTypeOrSelf(type)) ? AxisState::replicated(axis)
-                                                                  : AxisState::invariant(axis);
+                                                                   : AxisState::invariant(axis);
     operands.push_back(withState(type, state));
   }
   ASSERT_TRUE(four.setTypes(operands, SmallVector<Type>(four.op()->getResultTypes())));
@@ -78,20 +79,41 @@ TEST(Padding, CrossEntropyOfASliceWithoutTokens) {
 }
 
 TEST(Padding, LinearCrossEntropyOfASliceWithoutTokens) {
-  expectEqualLoss("colrow.linear_cross_entropy %0, %1, %2, %3 ignore 7 valid 300 : (tensor<5x3xf32>, "
-                  "tensor<300x3xf32>, tensor<5xi64>, tensor<f32>) -> tensor<f32>",
-                  "colrow.linear_cross_entropy %0, %1, %2, %3 ignore 7 valid 300 : (tensor<5x3xf32>, "
-                  "tensor<512x3xf32>, tensor<5xi64>, tensor<f32>) -> tensor<f32>",
-                  1, 3, 0.0);
+  expectEqualLoss(
+      "colrow.linear_cross_entropy %0, %1, %2, %3 ignore 7 valid 300 : (tensor<5x3xf32>, "
+      "tensor<300x3xf32>, tensor<5xi64>, tensor<f32>) -> tensor<f32>",
+      "colrow.linear_cross_entropy %0, %1, %2, %3 ignore 7 valid 300 : (tensor<5x3xf32>, "
+      "tensor<512x3xf32>, tensor<5xi64>, tensor<f32>) -> tensor<f32>",
+      1, 3, 0.0);
+}
+
+// The mean of label smoothing is over tokens, not over padding.
+TEST(Padding, SmoothedCrossEntropyOfASliceWithoutTokens) {
+  const std::string terms =
+      "ignore 7 valid 300 {label_smoothing = 0.1 : f64, z_loss = 0.01 : f64} : ";
+  for (double fill : {0.0, 1e30, double(NAN)})
+    expectEqualLoss("colrow.cross_entropy %0, %1, %2 " + terms +
+                        "(tensor<5x300xf32>, tensor<5xi64>, tensor<f32>) -> tensor<f32>",
+                    "colrow.cross_entropy %0, %1, %2 " + terms +
+                        "(tensor<5x512xf32>, tensor<5xi64>, tensor<f32>) -> tensor<f32>",
+                    0, 2, fill);
+  expectEqualLoss(
+      "colrow.linear_cross_entropy %0, %1, %2, %3 " + terms +
+          "(tensor<5x3xf32>, tensor<300x3xf32>, tensor<5xi64>, tensor<f32>) -> tensor<f32>",
+      "colrow.linear_cross_entropy %0, %1, %2, %3 " + terms +
+          "(tensor<5x3xf32>, tensor<512x3xf32>, tensor<5xi64>, tensor<f32>) -> tensor<f32>",
+      1, 3, 0.0);
 }
 
 // The embedding of a padded table: ids never name padding, the empty slice adds zeros.
 TEST(Padding, LookupInASliceWithoutTokens) {
   std::mt19937_64 random(1);
   Instance whole{"colrow.take %0 at %1 along 0 : (tensor<300x3xf32>, tensor<5xi64>) "
-                 "-> tensor<5x3xf32>", 1, vocabulary};
+                 "-> tensor<5x3xf32>",
+                 1, vocabulary};
   Instance cut{"colrow.take %0 at %1 along 0 : (tensor<512x3xf32>, tensor<5xi64>) "
-               "-> tensor<5x3xf32>", 1, vocabulary};
+               "-> tensor<5x3xf32>",
+               1, vocabulary};
   SingleOp one(testContext(), whole, GridAttr());
   ASSERT_TRUE(one.addGradients());
   std::map<std::string, Tensor> arguments = randomArguments(one, whole);
@@ -100,9 +122,9 @@ TEST(Padding, LookupInASliceWithoutTokens) {
   auto axis = StringAttr::get(&testContext(), "tp");
   SingleOp four(testContext(), cut, makeGrid({{"tp", 4}}));
   TypeRange types = four.op()->getOperandTypes();
-  ASSERT_TRUE(four.setTypes({withState(types[0], AxisState::shard(axis, 0)), types[1]},
-                            {withState(four.op()->getResult(0).getType(),
-                                       AxisState::partial(axis))}));
+  ASSERT_TRUE(
+      four.setTypes({withState(types[0], AxisState::shard(axis, 0)), types[1]},
+                    {withState(four.op()->getResult(0).getType(), AxisState::partial(axis))}));
   ASSERT_TRUE(four.addGradients());
   arguments["arg0"] = padTo(arguments["arg0"], 0, 0);
   std::vector<Tensor> got = four.run(arguments, executedOps());

@@ -200,8 +200,20 @@ const Instance instances[] = {
      1, 19, true, 3},
     {"colrow.linear_cross_entropy_with_grad %0, %1, %2, %3 ignore 3 valid 19 : (tensor<4x3xf32>, "
      "tensor<24x3xf32>, tensor<4xi64>, tensor<f32>) "
-     "-> (tensor<f32>, tensor<4x3xf32>, tensor<24x3xf32>)",
-     3, 19, true},
+     "-> (tensor<f32>, tensor<4x3xf32>, tensor<24x3xf32>)", 3, 19, true},
+    {"colrow.cross_entropy %0, %1, %2 ignore 3 valid 19 {label_smoothing = 0.1 : f64, z_loss = 0.01 : "
+     "f64} : (tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>", 1, 19, true, 2},
+    {"colrow.cross_entropy_with_statistics %0, %1, %2 ignore 3 valid 19 {label_smoothing = 0.1 : f64} : "
+     "(tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> (tensor<f32>, tensor<4xf32>)", 2, 19, true},
+    {"colrow.cross_entropy_grad %0 at %1, %2, %3, %4 ignore 3 valid 19 {label_smoothing = 0.1 : f64, "
+     "z_loss = 0.01 : f64} : (tensor<f32>, tensor<4x24xf32>, tensor<4xi64>, tensor<f32>, "
+     "tensor<4xf32>) -> tensor<4x24xf32>", 1, 19, true},
+    {"colrow.linear_cross_entropy %0, %1, %2, %3 ignore 3 valid 19 {label_smoothing = 0.1 : f64, "
+     "z_loss = 0.01 : f64} : (tensor<4x3xf32>, tensor<24x3xf32>, tensor<4xi64>, tensor<f32>) "
+     "-> tensor<f32>", 1, 19, true, 3},
+    {"colrow.linear_cross_entropy_with_grad %0, %1, %2, %3 ignore 3 valid 19 {z_loss = 0.01 : f64} : "
+     "(tensor<4x3xf32>, tensor<24x3xf32>, tensor<4xi64>, tensor<f32>) "
+     "-> (tensor<f32>, tensor<4x3xf32>, tensor<24x3xf32>)", 3, 19, true},
     // Optimizer
     {"colrow.sum_squares %0 : (tensor<4x24xf32>) -> tensor<f32>"},
     {"colrow.adamw %0, %1, %2, %3 clip %4 scalars %5 decay : (tensor<24xf32>, tensor<24xf32>, "

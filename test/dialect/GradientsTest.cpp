@@ -312,6 +312,22 @@ std::vector<Case> bigCases() {
        " (tensor<2x3x4xf32>, tensor<10x4xf32>, tensor<2x3xi64>, tensor<f32>) -> tensor<f32>\n"
        "%y = colrow.reshape %0 : (tensor<f32>) -> tensor<1xf32>",
        "1xf32"},
+      {"cross_entropy with label smoothing and z loss",
+       {{"x", "2x3x10xf32", -3, 3}, {"labels", "2x3xi64", 0, 8}},
+       "%n = colrow.constant dense<5.0> : tensor<f32>\n"
+       "%0 = colrow.cross_entropy %x, %labels, %n ignore 5 valid 8"
+       " {label_smoothing = 0.2 : f64, z_loss = 0.1 : f64} :"
+       " (tensor<2x3x10xf32>, tensor<2x3xi64>, tensor<f32>) -> tensor<f32>\n"
+       "%y = colrow.reshape %0 : (tensor<f32>) -> tensor<1xf32>",
+       "1xf32"},
+      {"linear_cross_entropy with label smoothing and z loss",
+       {{"x", "2x3x4xf32"}, {"w", "10x4xf32"}, {"labels", "2x3xi64", 0, 8}},
+       "%n = colrow.constant dense<5.0> : tensor<f32>\n"
+       "%0 = colrow.linear_cross_entropy %x, %w, %labels, %n ignore 5 valid 8"
+       " {label_smoothing = 0.2 : f64, z_loss = 0.1 : f64} :"
+       " (tensor<2x3x4xf32>, tensor<10x4xf32>, tensor<2x3xi64>, tensor<f32>) -> tensor<f32>\n"
+       "%y = colrow.reshape %0 : (tensor<f32>) -> tensor<1xf32>",
+       "1xf32"},
   };
 }
 

@@ -246,6 +246,27 @@ func.func @cross_entropy(%x: tensor<3x4xf32>, %labels: tensor<2xi64>, %count: te
 
 // -----
 
+func.func @label_smoothing(%x: tensor<3x4xf32>, %labels: tensor<3xi64>, %count: tensor<f32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expects label_smoothing between 0 and 1, got: 1.5}}
+  %0 = colrow.cross_entropy %x, %labels, %count ignore -100 valid 4 {label_smoothing = 1.5 : f64}
+      : (tensor<3x4xf32>, tensor<3xi64>, tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @z_loss(%x: tensor<3x4xf32>, %w: tensor<8x4xf32>, %labels: tensor<3xi64>,
+                  %count: tensor<f32>) {
+  // expected-error @+2 {{failed to infer returned types}}
+  // expected-error @+1 {{expects z_loss of at least 0, got: -1}}
+  %0 = colrow.linear_cross_entropy %x, %w, %labels, %count ignore -100 valid 8 {z_loss = -1.0 : f64}
+      : (tensor<3x4xf32>, tensor<8x4xf32>, tensor<3xi64>, tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
 func.func @linear_cross_entropy(%x: tensor<3x4xf32>, %w: tensor<8x5xf32>, %labels: tensor<3xi64>,
                                 %count: tensor<f32>) {
   // expected-error @+2 {{failed to infer returned types}}

@@ -621,6 +621,12 @@ func.func @cross_entropy(%arg0: tensor<4x24xf32>, %arg1: tensor<4xi64>, %arg2: t
   %0 = colrow.cross_entropy %arg0, %arg1, %arg2 ignore 3 valid 19 : (tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>
   return
 }
+// CHECK-LABEL: func.func @cross_entropy_terms(
+func.func @cross_entropy_terms(%arg0: tensor<4x24xf32>, %arg1: tensor<4xi64>, %arg2: tensor<f32>) {
+  // CHECK-NEXT: %0 = colrow.cross_entropy %arg0, %arg1, %arg2 ignore 3 valid 19 {label_smoothing = 1.000000e-01 : f64, z_loss = 1.000000e-02 : f64} : (tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>
+  %0 = colrow.cross_entropy %arg0, %arg1, %arg2 ignore 3 valid 19 {label_smoothing = 1.000000e-01 : f64, z_loss = 1.000000e-02 : f64} : (tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> tensor<f32>
+  return
+}
 // CHECK-LABEL: func.func @cross_entropy_with_statistics(
 func.func @cross_entropy_with_statistics(%arg0: tensor<4x24xf32>, %arg1: tensor<4xi64>, %arg2: tensor<f32>) {
   // CHECK-NEXT: %result, %log_sum_exp = colrow.cross_entropy_with_statistics %arg0, %arg1, %arg2 ignore 3 valid 19 : (tensor<4x24xf32>, tensor<4xi64>, tensor<f32>) -> (tensor<f32>, tensor<4xf32>)

@@ -100,6 +100,7 @@ static Json describe(Model &model, ModuleOp forward, int64_t ranks) {
   json["sequence"] = model.sequence();
   json["assumed"] = model.assumed();
   json["ranks"] = ranks;
+  json["objective"] = forward->getAttrOfType<StringAttr>("colrow.objective").str();
   Json manifest = Json::parse(model.emit(ranks).manifest);
   int64_t count = 0;
   for (const Json &parameter : manifest["parameters"]) {
@@ -140,6 +141,8 @@ static void printHeader(const Json &json) {
        fmt::format(
            "{} x {} tokens{}", json["batch"].get<int64_t>(), json["sequence"].get<int64_t>(),
            assumed.empty() ? "" : fmt::format(" (assumed: give {})", fmt::join(assumed, " and "))));
+  std::string objective = json["objective"];
+  line("objective", objective == "in_graph" ? "what the graph makes of its inputs" : objective);
   line("ranks", fmt::format("tp = {}", json["ranks"].get<int64_t>()));
   line("products", fmt::format("{} in forward and backward pass of a microbatch, {} in evaluation; "
                                "all ranks",

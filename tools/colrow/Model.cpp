@@ -37,6 +37,14 @@ void addModelOptions(CLI::App &app, ModelOptions &options) {
   app.add_option("--logits", options.logits,
                  "the output that an added loss takes as logits, where several could be")
       ->type_name("OUTPUT");
+  app.add_option("--label-smoothing", options.labelSmoothing,
+                 "share of the loss that is the mean over all classes, as in PyTorch's cross_entropy")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--z-loss", options.zLoss,
+                 "this times the square of logsumexp of the logits is added to the loss, as in PaLM")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--raise", options.raise,
                  "bigger operations to recognise: all, none (primitive operations only), or some, "
                  "such as attention,gelu")
@@ -137,6 +145,8 @@ Model::compile(int64_t ranks,
   options.objective = chosen.objective;
   options.loss = chosen.loss;
   options.logits = chosen.logits;
+  options.labelSmoothing = chosen.labelSmoothing;
+  options.zLoss = chosen.zLoss;
   options.raise = chosen.raise;
   if (ranks > 1) {
     std::string axis = "tp=" + std::to_string(ranks);

@@ -32,6 +32,7 @@ struct ModelOptions {
   std::string objective = "auto", loss, logits, raise = "all";
   std::vector<std::string> layout; ///< PATTERN=shard<DIMENSION> or PATTERN=whole
   bool requireSharded = false;
+  double labelSmoothing = 0, zLoss = 0;
   bool remarks = false;
 };
 

@@ -15,6 +15,8 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/SHA256.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -67,6 +69,7 @@ static std::string hashOf(Model &model, int64_t ranks) {
   add(options.objective);
   add(options.loss);
   add(options.logits);
+  add(fmt::format("{} {}", options.labelSmoothing, options.zLoss));
   add(options.raise);
   add(options.requireSharded ? "sharded" : "");
   // A compiler or runtime that was built anew may make another program.

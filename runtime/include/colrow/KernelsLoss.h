@@ -1,12 +1,15 @@
 //===- KernelsLoss.h - cross entropy over a cut vocabulary ----------------===//
 //
 // Each rank has a slice of the vocabulary. What the ranks tell each other is, for each token, one
-// number (the largest logit) and then two (the sum of exponentials and the label's logit): never
-// logits. Every rank returns the same bits.
+// number (the largest logit) and then two (the sum of exponentials and the label's logit; with label
+// smoothing three, the sum of logits too): never logits. Every rank returns the same bits.
 //
-// Loss = the sum over tokens whose label is not `ignoreLabel` of logsumexp(logits) - logits[label],
-// over `denominator` (the number of labels that count in the whole step). A label that is neither
-// ignored nor in the vocabulary makes the loss NaN.
+// Loss = the sum over tokens whose label is not `ignoreLabel` of
+//
+//   l - (1 - labelSmoothing) logits[label] - labelSmoothing mean(logits) + zLoss l^2,
+//
+// l being logsumexp(logits), over `denominator` (the number of labels that count in the whole step). A
+// label that is neither ignored nor in the vocabulary makes the loss NaN.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -27,6 +30,7 @@ struct VocabularySlice {
   int64_t valid; ///< size of the vocabulary; stored elements from there on are padding
   Communicator *ranks = nullptr; ///< the ranks it is cut over; null if it is whole
   int64_t ignoreLabel = -100;
+  double labelSmoothing = 0, zLoss = 0;
 };
 
 /// Cross entropy of logits [t, v] and labels [t], v being the slice's size. `logSumExp` [t], over

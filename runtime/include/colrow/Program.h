@@ -75,6 +75,7 @@ struct ProgramInfo {
   LabelRule labels = LabelRule::none;
   std::string labelsInput = "labels";    ///< the input that takes them
   int64_t ignoreLabel = -100;
+  double labelSmoothing = 0, zLoss = 0;  ///< optional terms of the loss
   int64_t batch = 1, sequence = 1;       ///< of one microbatch
   double stepFlops = 0;                  ///< matrix products, forward and backward, all ranks
 };

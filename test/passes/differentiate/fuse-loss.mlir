@@ -39,6 +39,17 @@ func.func @tied(%x: tensor<8x16xf32>, %w: tensor<64x16xf32>, %labels: tensor<8xi
   return %1 : tensor<f32>
 }
 
+// The terms of the loss go with it.
+// CHECK-LABEL: @terms
+// CHECK: colrow.linear_cross_entropy {{.*}} valid 64 {label_smoothing = 1.000000e-01 : f64, z_loss = 1.000000e-02 : f64}
+func.func @terms(%x: tensor<8x16xf32>, %w: tensor<64x16xf32>, %labels: tensor<8xi64>,
+                 %count: tensor<f32>) -> tensor<f32> {
+  %0 = colrow.einsum "th,vh->tv" %x, %w : (tensor<8x16xf32>, tensor<64x16xf32>) -> tensor<8x64xf32>
+  %1 = colrow.cross_entropy %0, %labels, %count ignore -100 valid 64 {label_smoothing = 0.1 : f64, z_loss = 0.01 : f64}
+      : (tensor<8x64xf32>, tensor<8xi64>, tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
 // Somebody else reads the logits: both stay.
 // CHECK-LABEL: @shared
 // CHECK: colrow.einsum

@@ -11,7 +11,7 @@ struct Problem {
   int64_t tokens, hidden, stored, valid;
   Owned<float> x, w;
   Owned<int64_t> labels;
-  double denominator;
+  double denominator, labelSmoothing = 0, zLoss = 0;
 
   Problem(int64_t tokens, int64_t hidden, int64_t stored, int64_t valid)
       : tokens(tokens), hidden(hidden), stored(stored), valid(valid),
@@ -46,12 +46,27 @@ struct Problem {
       if (labels[t] == -100)
         continue;
       const double *row = logits.data() + t * stored;
-      double most = *std::max_element(row, row + valid), sum = 0;
-      for (int64_t j = 0; j < valid; ++j)
+      double most = *std::max_element(row, row + valid), sum = 0, all = 0;
+      for (int64_t j = 0; j < valid; ++j) {
         sum += std::exp(row[j] - most);
-      loss += most + std::log(sum) - row[labels[t]];
+        all += row[j];
+      }
+      double logSumExp = most + std::log(sum);
+      loss += (1 - labelSmoothing) * (logSumExp - row[labels[t]]) +
+              labelSmoothing * (logSumExp - all / double(valid)) + zLoss * logSumExp * logSumExp;
     }
     return loss / denominator;
+  }
+
+  Problem with(double smoothing, double z) const {
+    Problem other = *this;
+    other.labelSmoothing = smoothing;
+    other.zLoss = z;
+    return other;
+  }
+
+  VocabularySlice slice(const IndexMap &map, Rank &rank) const {
+    return {map, valid, &rank.over({"tp"}), -100, labelSmoothing, zLoss};
   }
 
   double loss() const { return lossOf(logits(toDouble(x.values), toDouble(w.values))); }
@@ -70,7 +85,8 @@ struct Result {
   std::vector<double> dx, dw; ///< whole
 };
 
-/// Loss and gradients of the fused kernel on `cut.ranks` ranks, `chunk` tokens at a time; dw is added to `before`.
+/// Loss and gradients of the fused kernel on `cut.ranks` ranks, `chunk` tokens at a time; dw is
+/// added to `before`.
 Result compute(const Problem &p, const Cut &cut, int64_t chunk, int beta = 0, float before = 0,
                bool transposedWeight = false) {
   Result result;
@@ -82,7 +98,7 @@ Result compute(const Problem &p, const Cut &cut, int64_t chunk, int beta = 0, fl
     KernelContext ctx;
     size_t me = size_t(rank.index());
     LocalDim dim{{p.stored, {cut}}, {rank.index()}};
-    VocabularySlice vocabulary{IndexMap(dim), p.valid, &rank.over({"tp"})};
+    VocabularySlice vocabulary = p.slice(IndexMap(dim), rank);
     int64_t rows = vocabulary.map.localSize();
     Owned<float> w({rows, p.hidden}, rowsOf(p.w.values, vocabulary.map, p.hidden));
     Owned<float> dw({rows, p.hidden}, beta ? before : NAN), &dx = dxs[me];
@@ -98,8 +114,8 @@ Result compute(const Problem &p, const Cut &cut, int64_t chunk, int beta = 0, fl
     }
     result.losses[me] =
         linearCrossEntropy(ctx, p.x, weight, p.labels, vocabulary, p.denominator, logits);
-    result.losses[ranks + me] = linearCrossEntropyGrad(
-        ctx, p.x, weight, p.labels, vocabulary, p.denominator, dx, dWeight, beta, logits);
+    result.losses[ranks + me] = linearCrossEntropyGrad(ctx, p.x, weight, p.labels, vocabulary,
+                                                       p.denominator, dx, dWeight, beta, logits);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < p.hidden; ++j)
         result.dw[size_t(vocabulary.map.globalIndex(i) * p.hidden + j)] =
@@ -123,7 +139,9 @@ const Cut cuts[] = {{"tp", 1, 1, 1}, {"tp", 2, 1, 1}, {"tp", 4, 1, 1}, {"tp", 2,
 
 TEST(LinearCrossEntropy, EqualsNaiveAndItsGradientTheSlope) {
   for (const Problem &p :
-       {Problem(7, 3, 16, 13), Problem(1, 2, 8, 8), Problem(5, 4, 8, 1), Problem(0, 3, 8, 5)}) {
+       {Problem(7, 3, 16, 13), Problem(1, 2, 8, 8), Problem(5, 4, 8, 1), Problem(0, 3, 8, 5),
+        Problem(7, 3, 16, 13).with(0.1, 0), Problem(7, 3, 16, 13).with(0, 0.02),
+        Problem(7, 3, 16, 13).with(0.3, 0.02), Problem(5, 4, 8, 5).with(1, 0)}) {
     std::vector<double> xs = toDouble(p.x.values), ws = toDouble(p.w.values);
     auto ofX = [&](const std::vector<double> &at) { return p.lossOf(p.logits(at, ws)); };
     auto ofW = [&](const std::vector<double> &at) { return p.lossOf(p.logits(xs, at)); };
@@ -210,35 +228,91 @@ TEST(LinearCrossEntropy, RefusesWorkspacesThatDoNotFit) {
                  std::invalid_argument);
 }
 
+// What torch 2.14 has in float64 for logits 3 sin(1 + 7 t + 3 j) of token t and class j:
+//   F.cross_entropy(logits, labels, label_smoothing=e)
+//       + c * logits[labels != -100].logsumexp(-1).square().mean()
+// with four elements of its gradient: [0, 4], [0, 5], [2, 0], [3, 11].
+TEST(CrossEntropy, EqualsTorch) {
+  constexpr int64_t tokens = 5, classes = 13;
+  struct Expected {
+    double smoothing, zLoss, loss, gradients[4];
+  };
+  const Expected all[] = {
+      {0.1,
+       0,
+       2.7574283630682355,
+       {-0.20151797983340997, 0.0011135239811402749, -0.20856654126117125, -0.0017517162397101928}},
+      {0,
+       0.01,
+       2.7899097088294083,
+       {-0.22279265912312107, 0.0032520181133918738, -0.22996848965496064, 0.0001860503383250212}},
+      {0.1,
+       0.01,
+       2.9179119084854768,
+       {-0.199715736046198, 0.00132894119031495, -0.20689156657803756, -0.001737026584751902}},
+      {1,
+       0,
+       3.909448159972852,
+       {0.0061743278588977275, -0.016194168326552034, -0.0008742335688635486,
+        -0.0190594085474025}}};
+  constexpr int64_t at[4][2] = {{0, 4}, {0, 5}, {2, 0}, {3, 11}};
+  for (const Expected &expected : all)
+    for (int64_t ranks : {1, 2, 3}) {
+      constexpr int64_t stored = 18; // 13, padded for six of them
+      std::vector<float> gradient(size_t(tokens * stored));
+      runRanks({{"tp", ranks}}, [&](Rank &rank) {
+        KernelContext ctx;
+        LocalDim dim{{stored, {{"tp", ranks, 1, 1}}}, {rank.index()}};
+        IndexMap map(dim);
+        VocabularySlice vocabulary{
+            map, classes, &rank.over({"tp"}), -100, expected.smoothing, expected.zLoss};
+        Owned<float> logits({tokens, map.localSize()}, NAN), sums({tokens});
+        Owned<int64_t> labels({tokens}, std::vector<int64_t>{4, -100, 0, 12, 7});
+        for (int64_t i = 0; i < logits.numel(); ++i)
+          if (int64_t j = dim.globalIndex(i % map.localSize()); j < classes)
+            logits[i] = float(3 * std::sin(1 + 7 * double(i / map.localSize()) + 3 * double(j)));
+        EXPECT_NEAR(crossEntropy(ctx, logits, labels, vocabulary, 4, sums), expected.loss, 2e-6);
+        crossEntropyGrad(ctx, 1, logits, labels, vocabulary, 4, sums, logits);
+        for (int64_t i = 0; i < logits.numel(); ++i)
+          gradient[size_t(i / map.localSize() * stored + dim.globalIndex(i % map.localSize()))] =
+              logits[i];
+      });
+      for (size_t i = 0; i < 4; ++i)
+        EXPECT_NEAR(double(gradient[size_t(at[i][0] * stored + at[i][1])]), expected.gradients[i],
+                    2e-7);
+    }
+}
+
 TEST(CrossEntropy, EqualsNaiveAndItsGradientTheSlope) {
-  Problem p(7, 3, 16, 13);
-  std::vector<double> logits = p.logits(toDouble(p.x.values), toDouble(p.w.values));
-  std::vector<float> given = toFloat(logits);
-  for (int64_t i = 0; i < p.tokens * p.stored; ++i)
-    logits[size_t(i)] = double(given[size_t(i)]);
-  std::vector<double> slope =
-      numericGradient([&](const std::vector<double> &at) { return p.lossOf(at); }, logits);
-  for (double &value : slope)
-    value = std::isnan(value) ? 0 : value * 0.5; // dloss
-  for (const Cut &cut : cuts) {
-    std::vector<float> gradient(given.size());
-    runRanks({{"tp", cut.ranks}}, [&](Rank &rank) {
-      KernelContext ctx;
-      LocalDim dim{{p.stored, {cut}}, {rank.index()}};
-      VocabularySlice vocabulary{IndexMap(dim), p.valid, &rank.over({"tp"})};
-      Owned<float> part({p.tokens, vocabulary.map.localSize()}), sums({p.tokens});
-      auto place = [&](int64_t i) {
-        return size_t(i / part.shape[1] * p.stored + dim.globalIndex(i % part.shape[1]));
-      };
-      for (int64_t i = 0; i < part.numel(); ++i)
-        part[i] = given[place(i)];
-      EXPECT_NEAR(crossEntropy(ctx, part, p.labels, vocabulary, p.denominator, sums),
-                  p.lossOf(logits), 2e-6);
-      crossEntropyGrad(ctx, 0.5f, part, p.labels, vocabulary, p.denominator, sums, part);
-      for (int64_t i = 0; i < part.numel(); ++i)
-        gradient[place(i)] = part[i];
-    });
-    expectNear(gradient, slope, 2e-6);
+  for (const Problem &p : {Problem(7, 3, 16, 13), Problem(7, 3, 16, 13).with(0.3, 0.02)}) {
+    std::vector<double> logits = p.logits(toDouble(p.x.values), toDouble(p.w.values));
+    std::vector<float> given = toFloat(logits);
+    for (int64_t i = 0; i < p.tokens * p.stored; ++i)
+      logits[size_t(i)] = double(given[size_t(i)]);
+    std::vector<double> slope =
+        numericGradient([&](const std::vector<double> &at) { return p.lossOf(at); }, logits);
+    for (double &value : slope)
+      value = std::isnan(value) ? 0 : value * 0.5; // dloss
+    for (const Cut &cut : cuts) {
+      std::vector<float> gradient(given.size());
+      runRanks({{"tp", cut.ranks}}, [&](Rank &rank) {
+        KernelContext ctx;
+        LocalDim dim{{p.stored, {cut}}, {rank.index()}};
+        VocabularySlice vocabulary = p.slice(IndexMap(dim), rank);
+        Owned<float> part({p.tokens, vocabulary.map.localSize()}), sums({p.tokens});
+        auto place = [&](int64_t i) {
+          return size_t(i / part.shape[1] * p.stored + dim.globalIndex(i % part.shape[1]));
+        };
+        for (int64_t i = 0; i < part.numel(); ++i)
+          part[i] = given[place(i)];
+        EXPECT_NEAR(crossEntropy(ctx, part, p.labels, vocabulary, p.denominator, sums),
+                    p.lossOf(logits), 2e-6);
+        crossEntropyGrad(ctx, 0.5f, part, p.labels, vocabulary, p.denominator, sums, part);
+        for (int64_t i = 0; i < part.numel(); ++i)
+          gradient[place(i)] = part[i];
+      });
+      expectNear(gradient, slope, 2e-6);
+    }
   }
 }
 

@@ -52,9 +52,10 @@ def payloads(name):
     assert found.total() == body.count(".allReduce("), name
     for loss in re.findall(r"\b(?:crossEntropy|linearCrossEntropy|linearCrossEntropyGrad)\(ctx,[^;]*;", body):
         labels, slice_ = re.search(r"\{\w+,\s*\{([\d,\s]+)\}\},\s*(vocabulary\d*),", loss).groups()
-        assert re.search(rf"\b{slice_}\(VocabularySlice\{{\w+,\s*\d+,\s*&overTp,", step), slice_
+        of = re.search(rf"\b{slice_}\(VocabularySlice\{{\w+,\s*\d+,\s*&overTp,([^}}]*)\}}", step)
+        assert of, slice_
         tokens = math.prod(int(size) for size in labels.split(","))
-        found += collections.Counter([4 * tokens, 8 * tokens])
+        found += collections.Counter([4 * tokens, (12 if "labelSmoothing" in of[1] else 8) * tokens])
     for layer in layers:
         for _ in re.findall(rf"\b{layer}\(", body):
             found += payloads(layer)
