@@ -408,22 +408,32 @@ std::optional<Violation> inferResultLayouts(Operation *op) {
   if (nesting.conflict)
     return nesting.violation();
   ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
-  SmallVector<SmallVector<AxisState>> states(op->getNumResults());
-  for (StringAttr axis : nesting.axes) {
-    // Only shards, replication and zeros are wishes; the rest follows from the operands.
-    SmallVector<AxisState> declared = statesOn(op->getResultTypes(), axis);
-    if (llvm::all_of(declared, [](const AxisState &state) { return state.isInvariant(); }))
-      declared.clear();
-    AxisInference inference = inferAxis(op, rule, factorSizes(op, rule, axis), axis,
-                                        statesOn(op->getOperandTypes(), axis), declared);
-    if (inference.violation)
-      return inference.violation;
-    for (auto [list, state] : llvm::zip_equal(states, inference.results))
-      list.push_back(state);
-  }
-  // Outer axes come first, which is how a layout says what is inside what.
-  for (auto [result, list] : llvm::zip_equal(op->getResults(), states))
-    result.setType(withLayout(result.getType(), LayoutAttr::get(op->getContext(), list)));
+  SmallVector<Type> wished(op->getResultTypes());
+  // Two axes that cut two dimensions of an operand may cut one of a result, where the inner one counts
+  // inside the outer one's slices: known once the result's cuts are, so that it takes two rounds.
+  SmallVector<Type> found;
+  do {
+    found.assign(op->result_type_begin(), op->result_type_end());
+    SmallVector<SmallVector<AxisState>> states(op->getNumResults());
+    for (StringAttr axis : nesting.axes) {
+      // Only shards, replication and zeros are wishes; the rest follows from the operands.
+      SmallVector<AxisState> declared = statesOn(wished, axis);
+      if (llvm::all_of(declared, [](const AxisState &state) { return state.isInvariant(); }))
+        declared.clear();
+      AxisInference inference = inferAxis(op, rule, factorSizes(op, rule, axis), axis,
+                                          statesOn(op->getOperandTypes(), axis), declared);
+      if (inference.violation) {
+        for (auto [result, type] : llvm::zip_equal(op->getResults(), wished))
+          result.setType(type);
+        return inference.violation;
+      }
+      for (auto [list, state] : llvm::zip_equal(states, inference.results))
+        list.push_back(state);
+    }
+    // Outer axes come first, which is how a layout says what is inside what.
+    for (auto [result, list] : llvm::zip_equal(op->getResults(), states))
+      result.setType(withLayout(result.getType(), LayoutAttr::get(op->getContext(), list)));
+  } while (op->getResultTypes() != TypeRange(found));
   return std::nullopt;
 }
 

@@ -96,7 +96,7 @@ void Elaborator::bindDims() {
 
 void Elaborator::declare(const Name &name, StringRef kind, Datum value) {
   if (auto known = declared.find(name.text); known != declared.end())
-    fail(name.range, "'" + name.text + "' is a " + known->second.first + " already",
+    fail(name.range, "'" + name.text + "' is " + known->second.first + " already",
          {{known->second.second, "declared here"}});
   if (frames.back().variables.front().count(name.text))
     fail(name.range, "'" + name.text + "' is a value already; what follows from it would change");
@@ -116,7 +116,7 @@ void Elaborator::add(const DimStmt &dim) {
     size = integerOf(*value, "a dim");
   if (size.integer < 1)
     fail(value->range, "a dim is at least 1, got: " + numberText(size));
-  declare(dim.name, "dim", {size});
+  declare(dim.name, "a dim", {size});
 }
 
 void Elaborator::add(const LetStmt &let) {
@@ -126,7 +126,7 @@ void Elaborator::add(const LetStmt &let) {
   if (value.as<Value>())
     fail(expr.range, "'let' names what is known at compile time, got: " + describe(value) +
                          "; leave 'let' out for a value of the model");
-  declare(let.name, "let", std::move(value));
+  declare(let.name, "a let", std::move(value));
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,7 +152,7 @@ void Elaborator::add(const InputStmt &input) {
   if (!sequence && shape.size() == 2 && isa<IntegerType>(type))
     sequence = shape[1];
   if (auto fixed = options.fixedInputs.find(input.name.text); fixed != options.fixedInputs.end()) {
-    declare(input.name, "input", {builder.constant(fixed->second)});
+    declare(input.name, "an input", {builder.constant(fixed->second)});
     return;
   }
   auto name = StringAttr::get(&context, input.name.text);
@@ -160,7 +160,7 @@ void Elaborator::add(const InputStmt &input) {
       &context, {NamedAttribute(StringAttr::get(&context, ColrowDialect::roleAttrName),
                                 StringAttr::get(&context, "input")),
                  NamedAttribute(StringAttr::get(&context, ColrowDialect::nameAttrName), name)}));
-  declare(input.name, "input",
+  declare(input.name, "an input",
           {Value(body->addArgument(RankedTensorType::get(shape, type), NameLoc::get(name)))});
 }
 
@@ -234,7 +234,7 @@ void Elaborator::add(const OutputStmt &output) {
   Datum value = evaluate(*output.value, output.name.text);
   if (!value.as<Value>())
     fail(output.value->range, "an output is a tensor, got: " + describe(value));
-  declare(output.name, "output", value);
+  declare(output.name, "an output", value);
   trace("output");
   trace(value);
   outputs.push_back({output.name.text, *value.as<Value>()});
@@ -267,7 +267,7 @@ void Elaborator::assign(const Name &target, Datum value) {
       return;
     }
   if (auto known = declared.find(target.text); known != declared.end())
-    fail(target.range, "'" + target.text + "' is a " + known->second.first + " and keeps its value",
+    fail(target.range, "'" + target.text + "' is " + known->second.first + " and keeps its value",
          {{known->second.second, "declared here"}});
   if (parametersByName.count(scoped(target.text)))
     fail(target.range, "'" + target.text + "' is a parameter and keeps its value",
@@ -331,7 +331,7 @@ std::optional<List> Elaborator::repeat(const RepeatStmt &repeat) {
   if (!repeat.index.text.empty())
     if (auto known = declared.find(repeat.index.text); known != declared.end())
       fail(repeat.index.range,
-           "'" + repeat.index.text + "' is a " + known->second.first + " already",
+           "'" + repeat.index.text + "' is " + known->second.first + " already",
            {{known->second.second, "declared here"}});
   for (int64_t i = 0; i < count.integer; ++i) {
     Frame &frame = frames.back();

@@ -55,7 +55,7 @@ void Sources::fail(SMRange where, const Twine &message, ArrayRef<Note> notes) co
 
 std::string suggestion(StringRef name, ArrayRef<std::string> known) {
   const std::string *best = nullptr;
-  unsigned least = name.size() < 4 ? 2 : 3; // more changes make another word
+  unsigned least = name.size() < 3 ? 1 : name.size() < 5 ? 2 : 3; // else another word
   for (const std::string &each : known)
     if (unsigned distance = name.edit_distance(each, /*AllowReplacements=*/true, least);
         distance < least) {

@@ -10,10 +10,6 @@
 namespace colrow {
 namespace {
 
-bool isOneOf(const std::string &op, std::initializer_list<const char *> list) {
-  return std::any_of(list.begin(), list.end(), [&](const char *other) { return op == other; });
-}
-
 bool endsWith(const std::string &text, const std::string &end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }

@@ -12,8 +12,6 @@
 
 #include "frontend/onnx/ParameterSorter.h"
 
-#include <algorithm>
-
 namespace colrow {
 
 /// `permute` for `permute_3`.
@@ -23,9 +21,6 @@ static std::string withoutNumber(const std::string &name) {
   return isNumbered ? name.substr(0, digits) : name;
 }
 
-static bool isOneOf(const std::string &name, std::initializer_list<const char *> list) {
-  return std::any_of(list.begin(), list.end(), [&](const char *other) { return name == other; });
-}
 static bool isTranspose(const std::string &target) {
   return isOneOf(target, {"permute", "transpose", "t", "numpy_t"});
 }

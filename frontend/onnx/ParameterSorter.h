@@ -4,6 +4,8 @@
 #include "frontend/onnx/Parameters.h"
 #include "frontend/onnx/TorchNames.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <list>
 #include <map>
 #include <optional>
@@ -11,6 +13,10 @@
 #include <unordered_map>
 
 namespace colrow {
+
+inline bool isOneOf(const std::string &name, std::initializer_list<const char *> list) {
+  return std::any_of(list.begin(), list.end(), [&](const char *other) { return name == other; });
+}
 
 /// One operand of one node.
 struct Operand {
