@@ -32,9 +32,9 @@ std::optional<reference::Tensor> executeOnPositions(Value value, BlockArgument &
   return evaluate(value.getDefiningOp(), operands)[cast<OpResult>(value).getResultNumber()];
 }
 
-/// Whether a constant [..., positions, positions] lets each position see itself and what comes
-/// before and hides all others: a lower triangle of booleans (or its complement), or of numbers
-/// with far smaller ones above.
+/// Whether a constant [..., positions, positions] lets each position see itself and hides from it
+/// what comes behind: a lower triangle of booleans (or its complement), or of numbers with far
+/// smaller ones above. It may also hide what is long before, as sliding windows do.
 bool isCausalMask(ConstantOp constant, int64_t positions) {
   auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
   ArrayRef<int64_t> shape = cast<RankedTensorType>(constant.getType()).getShape();
@@ -54,8 +54,8 @@ bool isCausalMask(ConstantOp constant, int64_t positions) {
     return false;
   }
   for (int64_t i = 0; i < positions; ++i)
-    for (int64_t j = 0; j < positions; ++j)
-      if ((low[i * positions + j] == low[0]) != (j <= i))
+    for (int64_t j = i; j < positions; ++j)
+      if ((low[i * positions + j] == low[0]) != (j == i))
         return false;
   return true;
 }

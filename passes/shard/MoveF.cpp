@@ -48,16 +48,23 @@ public:
         all.push_back(f);
     });
     SmallVector<Cone> cones;
-    llvm::DenseMap<Value, int64_t> readers; ///< cones by leaf
     for (FOp f : all)
-      if (std::optional<Cone> cone = grow(f)) {
-        for (Value leaf : cone->leaves)
-          ++readers[leaf];
+      if (std::optional<Cone> cone = grow(f))
         cones.push_back(std::move(*cone));
-      }
+    // An f before a leaf serves all that move there: those that do not pay leave their share to the
+    // others, until all that are left pay together.
+    llvm::DenseMap<Value, int64_t> readers; ///< cones by leaf
+    size_t before;
+    do {
+      before = cones.size();
+      readers.clear();
+      for (const Cone &cone : cones)
+        for (Value leaf : cone.leaves)
+          ++readers[leaf];
+      llvm::erase_if(cones, [&](const Cone &cone) { return !pays(cone, readers); });
+    } while (cones.size() < before);
     for (Cone &cone : cones)
-      if (pays(cone, readers))
-        move(cone);
+      move(cone);
     function.walk([](FOp f) {
       if (f->use_empty())
         f.erase();

@@ -43,6 +43,19 @@ func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "inp
 
 // -----
 
+// A sliding window: each position sees itself and the one before.
+// CHECK: module attributes {colrow.labels = "shift_left", colrow.labels_input = "labels", colrow.objective = "causal_lm"}
+func.func @main(%ids: tensor<2x3xi64> {colrow.role = "input", colrow.name = "input_ids"},
+                %w: tensor<30x3xf32> {colrow.role = "parameter", colrow.name = "w"})
+    -> (tensor<2x3x3xf32> {colrow.role = "output", colrow.name = "logits"}) {
+  %mask = colrow.constant dense<[[0.0, -1.0e+9, -1.0e+9], [0.0, 0.0, -1.0e+9], [-1.0e+9, 0.0, 0.0]]> : tensor<3x3xf32>
+  %0 = colrow.take %w at %ids along 0 : (tensor<30x3xf32>, tensor<2x3xi64>) -> tensor<2x3x3xf32>
+  %1 = colrow.add %0, %mask : (tensor<2x3x3xf32>, tensor<3x3xf32>) -> tensor<2x3x3xf32>
+  return %1 : tensor<2x3x3xf32>
+}
+
+// -----
+
 // An encoder's tokens and a decoder's, looked up in one table: labels enter as they are, though the
 // decoder is causal.
 // CHECK: module attributes {colrow.labels = "none", colrow.labels_input = "labels", colrow.objective = "seq2seq"}

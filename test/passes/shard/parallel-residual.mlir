@@ -70,3 +70,34 @@ module {
     return %8 : tensor<64x8xf32>
   }
 }
+
+// -----
+
+// One after the other: f stays behind the norm, since the f of the second block stays behind the sum.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[N:.*]] = colrow.mul %{{.*}} -> tensor<64x8xf32>
+// CHECK-NEXT: colrow.f %[[N]] on ["tp"]
+// CHECK: colrow.g %
+// CHECK: %[[Y:.*]] = colrow.add
+// CHECK-NEXT: colrow.f %[[Y]] on ["tp"]
+// CHECK-NOT: colrow.f %
+// CHECK: return
+module {
+  func.func @main(%x: tensor<64x8xf32> {colrow.role = "input", colrow.name = "x"},
+                  %s: tensor<8xf32> {colrow.role = "parameter", colrow.name = "s"},
+                  %w1: tensor<8x16xf32> {colrow.role = "parameter", colrow.name = "w1"},
+                  %v1: tensor<16x8xf32> {colrow.role = "parameter", colrow.name = "v1"},
+                  %w2: tensor<8x16xf32> {colrow.role = "parameter", colrow.name = "w2"},
+                  %v2: tensor<16x8xf32> {colrow.role = "parameter", colrow.name = "v2"})
+      -> tensor<64x8xf32> {
+    %n = colrow.mul %x, %s : (tensor<64x8xf32>, tensor<8xf32>) -> tensor<64x8xf32>
+    %0 = colrow.einsum "ti,io->to" %n, %w1 : (tensor<64x8xf32>, tensor<8x16xf32>) -> tensor<64x16xf32>
+    %1 = colrow.tanh %0 : (tensor<64x16xf32>) -> tensor<64x16xf32>
+    %2 = colrow.einsum "ti,io->to" %1, %v1 : (tensor<64x16xf32>, tensor<16x8xf32>) -> tensor<64x8xf32>
+    %y = colrow.add %x, %2 : (tensor<64x8xf32>, tensor<64x8xf32>) -> tensor<64x8xf32>
+    %3 = colrow.einsum "ti,io->to" %y, %w2 : (tensor<64x8xf32>, tensor<8x16xf32>) -> tensor<64x16xf32>
+    %4 = colrow.tanh %3 : (tensor<64x16xf32>) -> tensor<64x16xf32>
+    %5 = colrow.einsum "ti,io->to" %4, %v2 : (tensor<64x16xf32>, tensor<16x8xf32>) -> tensor<64x8xf32>
+    return %5 : tensor<64x8xf32>
+  }
+}
