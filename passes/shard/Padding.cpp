@@ -73,7 +73,9 @@ public:
             mask(result, state, 0);
     }
     for (auto &[op, cut] : ops) {
-      if (grower.ruleOf(op).factors[cut.factor].kind != FactorKind::sum)
+      // Losses know how much of the vocabulary is valid, and no label is padding.
+      if (grower.ruleOf(op).factors[cut.factor].kind != FactorKind::sum ||
+          isa<CrossEntropyOp, LinearCrossEntropyOp, TakeOp, TakeAlongOp>(op))
         continue;
       for (OpOperand &operand : op->getOpOperands()) {
         AxisState state;
@@ -360,37 +362,22 @@ private:
 
 } // namespace
 
-LogicalResult padVocabulary(Region &region, RegionGrower &grower, Cuts &cuts, int64_t ranks) {
-  int64_t padded = llvm::alignTo(region.units, vocabularyMultiple * ranks);
+static LogicalResult fillUp(Region &region, RegionGrower &grower, Cuts &cuts, int64_t padded) {
   if (padded == region.units)
     return success();
-  // What reduces over the vocabulary itself knows only storage; the loss has its own valid size.
-  bool sums = false, maxima = false;
-  SmallVector<std::pair<Value, AxisState>> products;
-  for (auto &[op, cut] : region.ops) {
-    if (isa<ReduceSumOp, ReduceMaxOp>(op) &&
-        grower.ruleOf(op).factors[cut.factor].kind == FactorKind::sum)
-      (isa<ReduceMaxOp>(op) ? maxima : sums) = true;
-    if (isa<EinsumOp>(op))
-      if (auto found = region.cuts.find(op->getResult(0)); found != region.cuts.end())
-        products.push_back(*found);
-  }
   Padder padder(region, cuts, padded);
-  if (failed(padder.resize()))
-    return failure();
-  if (!sums && !maxima)
-    return success();
-  for (auto &[value, state] : products)
-    padder.mask(value, state, maxima ? -std::numeric_limits<double>::infinity() : 0.0);
-  return success();
-}
-
-LogicalResult padUnits(Region &region, RegionGrower &grower, Cuts &cuts, int64_t ranks) {
-  Padder padder(region, cuts, llvm::alignTo(region.units, ranks));
   if (failed(padder.resize()))
     return failure();
   padder.maskSums(grower);
   return success();
+}
+
+LogicalResult padVocabulary(Region &region, RegionGrower &grower, Cuts &cuts, int64_t ranks) {
+  return fillUp(region, grower, cuts, llvm::alignTo(region.units, vocabularyMultiple * ranks));
+}
+
+LogicalResult padUnits(Region &region, RegionGrower &grower, Cuts &cuts, int64_t ranks) {
+  return fillUp(region, grower, cuts, llvm::alignTo(region.units, ranks));
 }
 
 } // namespace colrow

@@ -1,4 +1,4 @@
-//===- ModelMutationTest.cpp - mutants of a real model ---------------------===//
+//===- ModelMutationTest.cpp - mutants of real models ----------------------===//
 
 #include "frontend/onnx/Import.h"
 #include "passes/Pipelines.h"
@@ -14,26 +14,42 @@ using namespace mlir;
 namespace colrow::test {
 namespace {
 
-class ModelMutation : public testing::TestWithParam<const char *> {};
+struct Model {
+  const char *name, *folder, *axes, *raise;
+  int fewest; ///< mutants there are at least
+  std::map<std::string, int64_t> symbols = {};
+};
 
-TEST_P(ModelMutation, EveryMutantOfGpt2IsRejectedByANumberedRule) {
+void PrintTo(const Model &model, std::ostream *os) { *os << model.name; }
+
+class ModelMutation : public testing::TestWithParam<Model> {};
+
+TEST_P(ModelMutation, EveryMutantIsRejectedByANumberedRule) {
+  const Model &model = GetParam();
   ImportOptions import;
   import.batch = 2;
   import.sequence = 8;
-  FailureOr<OwningOpRef<ModuleOp>> module =
-      importOnnx(testContext(), COLROW_TEST_MODELS "/gpt2-tiny/model.onnx", import);
+  import.bindings = model.symbols;
+  FailureOr<OwningOpRef<ModuleOp>> module = importOnnx(
+      testContext(), std::string(COLROW_TEST_MODELS "/") + model.folder + "/model.onnx", import);
   ASSERT_TRUE(succeeded(module));
   PipelineOptions options;
-  options.axes = SmallVector<std::string>{"tp=2"};
-  options.raise = std::string(GetParam());
+  options.axes = SmallVector<std::string>{model.axes};
+  options.raise = std::string(model.raise);
   PassManager passes(&testContext());
   buildShardedPipeline(passes, options);
   ASSERT_TRUE(succeeded(passes.run(**module)));
-  expectAllMutantsRejected(**module, std::string("gpt2-tiny, raise=") + GetParam(), 400);
+  expectAllMutantsRejected(**module, model.name, model.fewest);
 }
 
-INSTANTIATE_TEST_SUITE_P(Raise, ModelMutation, testing::Values("all", "none"),
-                         [](const auto &info) { return std::string(info.param); });
+// Four ranks of Llama's two heads of keys and values are a grid of two axes.
+INSTANTIATE_TEST_SUITE_P(Models, ModelMutation,
+                         testing::Values(Model{"gpt2", "gpt2-tiny", "tp=2", "all", 400},
+                                         Model{"gpt2Primitive", "gpt2-tiny", "tp=2", "none", 400},
+                                         Model{"llamaFactored", "llama-tiny", "tp=4", "all", 400},
+                                         Model{"t5", "t5-tiny", "tp=2", "all", 400,
+                                               {{"target", 6}}}),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace
 } // namespace colrow::test

@@ -71,7 +71,7 @@ model.write(path("sigmoid.onnx"))
 model = Model(tiny)
 model.edit_nodes(lambda i, node: put(node, NODE_DOMAIN, "com.example") if i == 30 else None)
 model.write(path("domain.onnx"))
-for version in (12, 99):
+for version in (10, 99):
     model = Model(tiny)
     edit(model.message, MODEL_OPSETS, lambda _, opset: put(opset, OPSET_VERSION, version))
     model.write(path(f"opset-{version}.onnx"))
