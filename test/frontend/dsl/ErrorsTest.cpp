@@ -118,7 +118,7 @@ TEST(Errors, Calls) {
   check({"x = softmax(e, 1, «2»)", "'softmax(x, dim = -1)' takes at most 2 arguments"});
   check({"x = softmax(e, «axis» = 1)", "'softmax(x, dim = -1)' has no argument 'axis'"});
   check({"x = softmax(e, «x» = e)", "'x' is given twice"});
-  check({"x = softmax(dim = 1, «e»)", "arguments without a name come before those with one"});
+  check({"x = gelu(approximate = \"tanh\", «e»)", "arguments without a name come before those with one"});
   check({"x = softmax(«\"a\"»)", "'softmax' expects a tensor as 'x', got: the text \"a\""});
   check({"x = softmax(e, «0.5»)", "'softmax' expects a whole number as 'dim', got: 0.5"});
   check({"x = softmax(e, «3»)", "there is no dimension 3 in a tensor of 3"});

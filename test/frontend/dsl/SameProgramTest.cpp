@@ -138,9 +138,9 @@ private:
     }
     // One to one.
     if (isEqual && !isa<ConstantOp>(x)) {
-      auto [to, isNewX] = partners.try_emplace(x, y);
-      auto [from, isNewY] = partners.try_emplace(y, x);
-      if (to->second != y || from->second != x)
+      Operation *to = partners.try_emplace(x, y).first->second;
+      Operation *from = partners.try_emplace(y, x).first->second;
+      if (to != y || from != x)
         return differ(a, b, "one operation corresponds to two");
     }
     return isEqual;

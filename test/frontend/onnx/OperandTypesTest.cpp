@@ -37,7 +37,9 @@ Types inDefinition(const onnx::OpSchema::FormalParameter &operand) {
 
 /// Operators whose first operands are taken as floats only, where ONNX has integers too.
 const std::set<std::string> floatsOnly{"Einsum",   "Erf",          "Gemm",           "MatMul",
-                                       "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"};
+                                       "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "TopK"};
+/// Operators that compute with what ONNX only moves.
+const std::set<std::string> numbersOnly{"ScatterElements"};
 /// Operators that ONNX has of float alone.
 const std::set<std::string> doublesToo{"Celu"};
 /// Operators that may be of booleans since opset 20.
@@ -63,6 +65,9 @@ TEST(OperandTypes, AreThoseOfTheDefinitions) {
       Types expected = inDefinition(operand);
       if (floatsOnly.count(name) && i < 3 && expected.count("float"))
         expected = {"float", "double"};
+      if (numbersOnly.count(name))
+        for (const char *type : {"bool", "uint8"})
+          expected.erase(type);
       if (doublesToo.count(name))
         expected.insert("double");
       if (booleansToo.count(name) && i == 0)

@@ -163,7 +163,7 @@ TEST(Slices, BlocksAndSeveralAxes) {
 // has none that is valid.
 TEST(Slices, PaddedBlocks) {
   ParameterInfo info;
-  info.dims = {{3, {}}, {36, {{"tp", 3, 3, 2}}}};
+  info.dims = {{3, {}}, {36, {{"tp", 3, 3, 2}}, /*filled=*/3}};
   info.valid = {3, 24};
   std::vector<float> whole(3 * 24);
   for (size_t i = 0; i < whole.size(); ++i)
