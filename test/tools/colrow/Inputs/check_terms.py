@@ -20,16 +20,16 @@ for name, (dtype, shape, data) in read(f"{models}/gpt2-tiny/reference.safetensor
         rows[name.removeprefix("batch.")] = (dtype, shape[1:], data[: len(data) // shape[0]])
 data = f"{folder}/rows.safetensors"
 write(data, rows)
-expected = {(0, 0): 6.458594448159436, (0.1, 0): 6.455258713108719, (0.1, 0.01): 6.867047619352903}
+expected = {(0.1, 0): 6.455258713108719, (0.1, 0.01): 6.867047619352903}
 for (smoothing, z), loss in expected.items():
-    for tp in (1, 2, 3):
+    for tp in (1, 3) if z == 0 else (2,):
         run = trainers.train(f"{models}/gpt2-tiny/model.onnx", "--data", data, "--eval-data", data, "--steps", 1, "--lr",
                              "1e-30", "--label-smoothing", smoothing, "--z-loss", z, "--save-every", 1, tp=tp,
                              sequence=None)
         check_near(f"label smoothing {smoothing}, z-loss {z}, tp={tp}: PyTorch's loss",
                    [run.losses[0], run.evaluations[0]["eval_loss"]], [loss, loss], 1e-5)
         check("config.json has them", (run.config["label_smoothing"], run.config["z_loss"]) == (smoothing, z))
-other = subprocess.run(["colrow", "train", f"{models}/gpt2-tiny/model.onnx", "--tp", "3", "--batch", "4", "--data", data,
+other = subprocess.run(["colrow", "train", f"{models}/gpt2-tiny/model.onnx", "--tp", "2", "--batch", "4", "--data", data,
                         "--eval-data", data, "--steps", "2", "--lr", "1e-30", "--label-smoothing", "0.2", "--out",
                         run.folder, "--resume"],
                        capture_output=True, text=True, env=trainers.environment())

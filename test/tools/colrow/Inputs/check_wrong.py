@@ -3,6 +3,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -64,7 +65,9 @@ source = open(f"{trainer}/src/step.cpp").read()
 without = re.sub(r"(void layerForward.*?)^ *overTp\.allReduce\(.*?\n", r"\1", source, 1, re.M | re.S)
 assert without != source
 open(f"{trainer}/src/step.cpp", "w").write(without)
-for command in (["cmake", "-S", trainer, "-B", f"{trainer}/build"], ["cmake", "--build", f"{trainer}/build"]):
+libraries = os.path.join(os.path.dirname(os.path.dirname(shutil.which("colrow"))), "lib")
+for command in (["cmake", "-S", trainer, "-B", f"{trainer}/build", f"-DCOLROW_LIBRARIES={libraries}"],
+                ["cmake", "--build", f"{trainer}/build"]):
     subprocess.run(command, check=True, capture_output=True)
 fails, _ = verify(*grids)
 assert len(fails) > 20, fails
