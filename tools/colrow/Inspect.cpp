@@ -102,6 +102,7 @@ static Json describe(Model &model, ModuleOp forward, int64_t ranks) {
   json["ranks"] = ranks;
   json["objective"] = forward->getAttrOfType<StringAttr>("colrow.objective").str();
   Json manifest = Json::parse(model.emit(ranks).manifest);
+  json["grid"] = manifest["grid"];
   int64_t count = 0;
   for (const Json &parameter : manifest["parameters"]) {
     int64_t elements = 1;
@@ -143,7 +144,7 @@ static void printHeader(const Json &json) {
            assumed.empty() ? "" : fmt::format(" (assumed: give {})", fmt::join(assumed, " and "))));
   std::string objective = json["objective"];
   line("objective", objective == "in_graph" ? "what the graph makes of its inputs" : objective);
-  line("ranks", fmt::format("tp = {}", json["ranks"].get<int64_t>()));
+  line("ranks", ranksText(json["ranks"], json));
   line("products", fmt::format("{} in forward and backward pass of a microbatch, {} in evaluation; "
                                "all ranks",
                                flopsText(json["flops"]["forward_backward"]),

@@ -154,7 +154,7 @@ static void printPlan(const Json &json, const Json &manifest, int64_t ranks) {
                                  assumed.empty() ? ""
                                                  : fmt::format(" (assumed: give {})",
                                                                fmt::join(assumed, " and "))));
-  line("ranks", fmt::format("tp = {}", ranks));
+  line("ranks", ranksText(ranks, manifest));
   line("step", fmt::format("{} in products of all ranks, {}",
                            flopsText(json["flops"]),
                            json["accumulate"] == 1

@@ -50,6 +50,14 @@ std::string flopsText(double flops) {
   return fmt::format("{:.1f} {}", flops, units[unit]);
 }
 
+std::string ranksText(int64_t ranks, const Json &manifest) {
+  std::vector<std::string> axes;
+  for (const auto &[name, size] : manifest["grid"].items())
+    axes.push_back(fmt::format("{} = {}", name, size.get<int64_t>()));
+  return fmt::format("tp = {}{}", ranks,
+                     axes.size() > 1 ? fmt::format(", which is {}", fmt::join(axes, " by ")) : "");
+}
+
 /// Collectives that are alike but for their layer, with their number.
 static std::vector<std::pair<Json, int64_t>> groupedCollectives(const Json &collectives) {
   std::vector<std::pair<Json, int64_t>> groups;

@@ -39,6 +39,10 @@ std::string bytesText(double bytes);
 /// "874.9 GFLOP"
 std::string flopsText(double flops);
 
+/// "tp = 4", and the axes where the compiler made several of it: "tp = 4, which is tp.0 = 2 by
+/// tp.1 = 2".
+std::string ranksText(int64_t ranks, const nlohmann::ordered_json &manifest);
+
 /// Bytes of one rank, from a manifest.
 struct RankMemory {
   int64_t training = 0;   ///< from the start to the end
