@@ -42,6 +42,8 @@ for name, objective in {"bert-tiny": "masked_lm", "vit-tiny": "classification", 
     one = trainers.train(model, *options, sequence=None)
     check(f"{name}: the loss falls", one.losses[-1] < 0.8 * one.losses[0], one.losses)
     check(f"{name}: there are 16 rows", one.config["data_rows"] == 16, one.config)
+    if name in ("bert-tiny", "gpt2-tiny-loss"):  # on two ranks below
+        continue
     two = trainers.train(model, *options, tp=2, sequence=None)
     check_near(f"{name}: tp=2", two.losses, one.losses, 1e-4)
     if name != "t5-tiny":
